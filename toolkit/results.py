@@ -1,0 +1,77 @@
+"""What a tool gives back: context for the answer, an answer, word that it has answered, or a question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from toolkit.clarification import ClarifyingQuestion
+from toolkit.documents import UniqueTextDocument, merge_documents
+
+
+class ResultMode(StrEnum):
+    """How the pipeline goes on after the tool."""
+
+    CONTEXT = "CONTEXT"
+    """The documents join the context from which the answer is made."""
+    ANSWER = "ANSWER"
+    """The documents are the answer; they go to the client with no further call of a model."""
+    ANSWERED = "ANSWERED"
+    """The tool has delivered by itself; the pipeline ends."""
+    NEEDS_CLARIFICATION = "NEEDS_CLARIFICATION"
+    """The user is asked; the tool goes on with his answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolExecutionResult:
+    """The result of one tool. Make it with the factories; `None` instead means "not for me"."""
+
+    mode: ResultMode
+    tool_name: str
+    documents: tuple[UniqueTextDocument, ...] = ()
+    """Each place once, in a fixed order: a set is sorted, any other collection keeps its own order."""
+    content_type: str | None = None
+    """Of an ANSWER: None is plain text; else for instance `BASE64_PDF`."""
+    guaranteed: bool = False
+    """Of a CONTEXT: the tool vouches that it suffices, so the quality gate and retrieval are skipped."""
+    question: ClarifyingQuestion | None = None
+    partial_json: str | None = None
+    """Of a question: the request so far, handed back to the tool with the user's answer."""
+
+    @classmethod
+    def as_context(cls, tool_name: str, documents: Iterable[UniqueTextDocument]) -> ToolExecutionResult:
+        """Documents for the context; whether they suffice is judged by the quality gate."""
+        return cls(ResultMode.CONTEXT, tool_name, _ordered(documents))
+
+    @classmethod
+    def as_guaranteed_context(
+        cls, tool_name: str, documents: Iterable[UniqueTextDocument]
+    ) -> ToolExecutionResult:
+        """Documents for the context for whose sufficiency the tool itself vouches."""
+        return cls(ResultMode.CONTEXT, tool_name, _ordered(documents), guaranteed=True)
+
+    @classmethod
+    def as_answer(
+        cls, tool_name: str, documents: Iterable[UniqueTextDocument], content_type: str | None = None
+    ) -> ToolExecutionResult:
+        """A finished answer; several documents are joined in their order."""
+        return cls(ResultMode.ANSWER, tool_name, _ordered(documents), content_type=content_type)
+
+    @classmethod
+    def as_answered(cls, tool_name: str) -> ToolExecutionResult:
+        """The tool has delivered by itself."""
+        return cls(ResultMode.ANSWERED, tool_name)
+
+    @classmethod
+    def needs_clarification(
+        cls, question: ClarifyingQuestion, partial_json: str, tool_name: str
+    ) -> ToolExecutionResult:
+        """Ask the user; `partial_json` comes back to the tool with his answer."""
+        return cls(ResultMode.NEEDS_CLARIFICATION, tool_name, question=question, partial_json=partial_json)
+
+
+def _ordered(documents: Iterable[UniqueTextDocument]) -> tuple[UniqueTextDocument, ...]:
+    if isinstance(documents, (set, frozenset)):
+        return tuple(sorted(documents))
+    return tuple(merge_documents(documents))
