@@ -21,7 +21,11 @@ def _schema(**fields: pa.DataType) -> pa.Schema:
 
 
 SENTENCE_KEY = pa.struct(
-    [pa.field("document_id", pa.int64()), pa.field("page", pa.int32()), pa.field("sentence_number", pa.int32())]
+    [
+        pa.field("document_id", pa.int64()),
+        pa.field("page", pa.int32()),
+        pa.field("sentence_number", pa.int32()),
+    ]
 )
 
 TERMS = pa.struct([pa.field(name, pa.string()) for name in ("exact", "lemma", "stem", "prefix")])
