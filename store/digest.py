@@ -7,7 +7,7 @@ row is hashed as JSON with its columns in the schema's order, floats rounded, ro
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import duckdb
@@ -36,28 +36,24 @@ def combine(digests: dict[str, str]) -> str:
 
 def _digest(table: Table, files: Sequence[str]) -> str:
     state = hashlib.sha256()
-    if files:
-        for batch in _rows_as_json(table, files):
-            for row in batch.column(0).to_pylist():
-                state.update(row.encode())
-                state.update(b"\n")
+    for row in _rows_as_json(table, files) if files else ():
+        state.update(row.encode())
+        state.update(b"\n")
     return state.hexdigest()
 
 
-def _rows_as_json(table: Table, files: Sequence[str]) -> pa.RecordBatchReader:
-    columns = ", ".join(_column(field) for field in table.schema)
+def _rows_as_json(table: Table, files: Sequence[str]) -> Iterator[str]:
+    columns = ", ".join(_column(field.name, field.type) for field in table.schema)
     order = ", ".join(f'"{name}"' for name in table.key)
     sql = (
         f"SELECT CAST(to_json(r) AS VARCHAR) FROM (SELECT {columns} FROM read_parquet($files)) r "  # noqa: S608
         f"ORDER BY {order}, 1"
     )
     with duckdb.connect() as connection:
-        return pa.RecordBatchReader.from_batches(
-            pa.schema([pa.field("row", pa.string())]),
-            iter(connection.sql(sql, params={"files": list(files)}).to_arrow_table().to_batches(65_536)),
-        )
+        result = connection.execute(sql, {"files": list(files)})
+        while rows := result.fetchmany(8192):
+            yield from (row[0] for row in rows)
 
 
-def _column(field: pa.Field) -> str:
-    name = f'"{field.name}"'
-    return f"round({name}, {FLOAT_DECIMALS}) AS {name}" if pa.types.is_floating(field.type) else name
+def _column(name: str, kind: pa.DataType) -> str:
+    return f'round("{name}", {FLOAT_DECIMALS}) AS "{name}"' if pa.types.is_floating(kind) else f'"{name}"'

@@ -45,6 +45,5 @@ def _create(connection: duckdb.DuckDBPyConnection, table: Table, files: list[str
         source, parameters = "read_parquet($files)", {"files": files}
     order = ", ".join(f'"{name}"' for name in table.key)
     columns = f"* {WITHOUT_TERMS.get(table.name, '')}"
-    connection.execute(
-        f"CREATE TABLE {table.name} AS SELECT {columns} FROM {source} ORDER BY {order}", parameters
-    )  # noqa: S608
+    sql = f"CREATE TABLE {table.name} AS SELECT {columns} FROM {source} ORDER BY {order}"  # noqa: S608
+    connection.execute(sql, parameters)

@@ -21,7 +21,8 @@ _NAME = re.compile(r"[^\W_][\w.-]{0,63}", re.UNICODE)
 def check_name(kind: str, name: str) -> str:
     """The name in NFC, if it can stand for a `kind` ("domain", "system", "source").
 
-    Raises InvalidNameError: valid are 1 to 64 letters, digits, `.`, `_`, `-`, beginning with a letter or digit.
+    Valid are 1 to 64 letters, digits, `.`, `_` and `-`, beginning with a letter or digit.
+    Raises InvalidNameError.
     """
     composed = unicodedata.normalize("NFC", name)
     if not _NAME.fullmatch(composed) or ".." in composed:

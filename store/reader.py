@@ -47,7 +47,8 @@ class Generation:
         cursor: duckdb.DuckDBPyConnection | None = getattr(self._cursors, "cursor", None)
         if cursor is None:
             cursor = self._cursors.cursor = self._connection.cursor()
-        return cursor.sql(sql, params=list(parameters)).to_arrow_table()
+        table: pa.Table = cursor.sql(sql, params=list(parameters)).to_arrow_table()
+        return table
 
     def close(self) -> None:
         """Free the file. Running queries of other threads fail, so close when nobody holds it."""

@@ -50,7 +50,7 @@ DOCUMENTS = Table(
         metadata=pa.string(),
     ),
 )
-"""`system` is empty for none; `record_id` is the record's own id, null for a file; `metadata` is a JSON object."""
+"""`system` is empty for none, `record_id` null for a whole file; `metadata` is a JSON object."""
 
 PAGES = Table(
     "pages",
