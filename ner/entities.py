@@ -1,0 +1,113 @@
+"""From names as they stand in the texts to entities: one for each thing that is named.
+
+A name is grouped by its dictionary form. That form is first taken from the word alone, then corrected by
+what the corpus itself shows: where stripping a case ending leads to a form that the corpus uses often, that form
+is the name. Each entity has one label, by the majority of its mentions over the corpus.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Name:
+    """A name as counted over the corpus."""
+
+    lemma: str
+    surface: str
+    label: str
+    mentions: int
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class ResolvedName:
+    """Which entity a name belongs to."""
+
+    lemma: str
+    surface: str
+    entity_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedEntity:
+    """An entity with its forms."""
+
+    entity_id: int
+    name: str
+    label: str
+    aliases: tuple[str, ...]
+    """Surface forms, the most frequent first, ties alphabetical."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """The outcome for a whole corpus; a function of the counted names alone, whatever their order."""
+
+    entities: tuple[ResolvedEntity, ...]
+    names: tuple[ResolvedName, ...]
+
+
+def resolve_names(names: Iterable[Name]) -> Resolution:
+    """Group names into entities."""
+    rows = sorted(name for name in names if _is_name(name.surface))
+    canonical = _Canonical(rows)
+    groups: dict[str, list[Name]] = defaultdict(list)
+    for row in rows:
+        groups[canonical.key(row)].append(row)
+    resolved = [_entity(key, group) for key, group in sorted(groups.items())]
+    entities = tuple(sorted((entity for entity, _ in resolved), key=lambda entity: entity.entity_id))
+    return Resolution(entities, tuple(sorted(name for _, names in resolved for name in names)))
+
+
+def entity_id(label: str, name: str) -> int:
+    """63-bit id of an entity: a function of label and canonical name."""
+    digest = hashlib.blake2b(f"{label}\0{name}".encode(), digest_size=8).digest()
+    return int.from_bytes(digest) >> 1
+
+
+class _Canonical:
+    """The dictionary form of each name, as far as the corpus supports it."""
+
+    def __init__(self, rows: list[Name]) -> None:
+        self._lemmas: Counter[str] = Counter()
+        self._surfaces: Counter[str] = Counter()
+        for row in rows:
+            self._lemmas[row.lemma] += row.mentions
+            self._surfaces[row.surface] += row.mentions
+        self._by_fold = self._most_frequent_by_case()
+
+    def _most_frequent_by_case(self) -> dict[str, str]:
+        best: dict[str, str] = {}
+        for lemma, _ in sorted(self._lemmas.items(), key=lambda item: (-item[1], item[0])):
+            best.setdefault(lemma.casefold(), lemma)
+        return best
+
+    def key(self, row: Name) -> str:
+        """The canonical name to which the row belongs."""
+        return self._by_fold[row.lemma.casefold()]
+
+
+def _entity(name: str, group: list[Name]) -> tuple[ResolvedEntity, Iterator[ResolvedName]]:
+    labels: Counter[str] = Counter()
+    surfaces: Counter[str] = Counter()
+    for row in group:
+        labels[row.label] += row.mentions
+        surfaces[row.surface] += row.mentions
+    label = min(labels, key=lambda each: (-labels[each], each))
+    aliases = tuple(sorted(surfaces, key=lambda each: (-surfaces[each], each)))
+    identity = entity_id(label, name)
+    pairs = dict.fromkeys((row.lemma, row.surface) for row in group)
+    return (
+        ResolvedEntity(identity, name, label, aliases),
+        (ResolvedName(lemma, surface, identity) for lemma, surface in pairs),
+    )
+
+
+def _is_name(surface: str) -> bool:
+    """A name holds a letter and begins with a capital letter or a digit."""
+    first = next((char for char in surface if char.isalnum()), "")
+    return any(char.isalpha() for char in surface) and (first.isupper() or first.isdigit() or not first.islower())
