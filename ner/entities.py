@@ -1,8 +1,8 @@
 """From names as they stand in the texts to entities: one for each thing that is named.
 
 A name is grouped by its dictionary form. That form is first taken from the word alone, then corrected by
-what the corpus itself shows: where stripping a case ending leads to a form that the corpus uses often, that form
-is the name. Each entity has one label, by the majority of its mentions over the corpus.
+what the corpus itself shows: where stripping a case ending leads to a form that the corpus uses often,
+that form is the name. Each entity has one label, by the majority of its mentions over the corpus.
 """
 
 from __future__ import annotations
@@ -110,4 +110,6 @@ def _entity(name: str, group: list[Name]) -> tuple[ResolvedEntity, Iterator[Reso
 def _is_name(surface: str) -> bool:
     """A name holds a letter and begins with a capital letter or a digit."""
     first = next((char for char in surface if char.isalnum()), "")
-    return any(char.isalpha() for char in surface) and (first.isupper() or first.isdigit() or not first.islower())
+    return any(char.isalpha() for char in surface) and (
+        first.isupper() or first.isdigit() or not first.islower()
+    )

@@ -67,4 +67,3 @@ class DomainSpec:
         """
         sources = [recogniser_class(r.factory).fingerprint(r.parameters) for r in self.recognisers]
         return digest_of({"spec": dataclasses.asdict(self), "recognisers": sources})
-

@@ -16,7 +16,7 @@ from store.files import sha256_file, sync_file, temporary_sibling
 from store.tables import Table
 
 ROW_GROUP_BYTES = 256 * 1024
-"""Row groups are closed at about this size in memory: the unit of work of the per-page stages."""
+"""A row group is closed once it has this size in memory: the unit of work of the per-page stages."""
 
 
 class Part(BaseModel):
@@ -49,10 +49,9 @@ class PartWriter:
     file takes its final name only when it is whole.
     """
 
-    def __init__(self, root: Path, table: Table, bucket: str, schema: pa.Schema | None = None) -> None:
+    def __init__(self, root: Path, table: Table, bucket: str) -> None:
         self.part: Part | None = None
         self._root, self._table, self._bucket = root, table, bucket
-        self._schema = schema or table.schema
         self._folder = root / "parts" / table.name
         self._aside = temporary_sibling(self._folder / bucket)
         self._writer: pq.ParquetWriter | None = None
@@ -62,21 +61,20 @@ class PartWriter:
         self._row_groups = 0
 
     def write(self, batch: pa.RecordBatch) -> None:
-        """Append rows."""
-        for start in range(0, batch.num_rows, 1024):
-            piece = batch.slice(start, 1024)
-            self._pending.append(piece)
-            self._pending_bytes += piece.get_total_buffer_size() * piece.num_rows // max(batch.num_rows, 1)
-            if self._pending_bytes >= ROW_GROUP_BYTES:
-                self._close_row_group()
+        """Append rows; those of one batch stay together in a row group."""
+        if batch.num_rows:
+            self._pending.append(batch)
+            self._pending_bytes += batch.nbytes
+        if self._pending_bytes >= ROW_GROUP_BYTES:
+            self._close_row_group()
 
     def _close_row_group(self) -> None:
         if not self._pending:
             return
         if self._writer is None:
             self._folder.mkdir(parents=True, exist_ok=True)
-            self._writer = pq.ParquetWriter(self._aside, self._schema, compression="zstd")
-        rows = pa.Table.from_batches(self._pending, schema=self._schema)
+            self._writer = pq.ParquetWriter(self._aside, self._table.schema, compression="zstd")
+        rows = pa.Table.from_batches(self._pending, schema=self._table.schema)
         self._writer.write_table(rows, row_group_size=max(rows.num_rows, 1))
         self._rows += rows.num_rows
         self._row_groups += 1

@@ -56,7 +56,9 @@ def recogniser_class(name: str) -> type[Recogniser]:
         targets = {point.name: point.value for point in entry_points(group=ENTRY_POINT_GROUP)}
         if target not in targets:
             known = ", ".join(sorted(BUILT_IN.keys() | targets.keys()))
-            raise RecogniserError(f"recogniser {name!r} is not known: use one of {known}, or `module:attribute`")
+            raise RecogniserError(
+                f"recogniser {name!r} is not known: use one of {known}, or `module:attribute`"
+            )
         target = targets[target]
     module, _, attribute = target.partition(":")
     try:
@@ -71,8 +73,8 @@ def recogniser_class(name: str) -> type[Recogniser]:
 def combine(found: Sequence[Sequence[Mention]]) -> list[Mention]:
     """One sentence's mentions of several recognisers, none overlapping, in text order.
 
-    An earlier recogniser's mention goes before a later one's; within one, the longer before the shorter, then the
-    one further left.
+    An earlier recogniser's mention goes before a later one's; within one, the longer before the shorter,
+    then the one further left.
     """
     ranked = [
         (rank, mention.start - mention.end, mention) for rank, row in enumerate(found) for mention in row

@@ -10,17 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from ner.errors import RecogniserError
-from ner.recognisers.contract import Mention, Recogniser
 from ner.fingerprint import digest_of
+from ner.recognisers.contract import Mention, Recogniser
 from ner.text.lemmas import name_lemma
 
 _TOKEN = re.compile(r"\w+(?:[-'’.]\w+)*")
 
 
 class GazetteerRecogniser(Recogniser):
-    """Parameters: `names`, a list of [name, label]; or `file`, a CSV (columns name, label) or JSONL of such objects.
+    """Parameters: `names`, a list of [name, label]; or `file`, a CSV (columns name, label) or JSONL of those.
 
-    A name matches in any case of its own language; one with a capital letter in the list must have one in the text.
+    A name matches in any inflected form; one with a capital letter in the list must have one in the text.
     """
 
     def __init__(self, parameters: Mapping[str, Any], language: str) -> None:
@@ -92,5 +92,7 @@ def _rows(path: Path) -> Iterable[Mapping[str, Any]]:
 
 def _entry(row: Mapping[str, Any], path: str) -> tuple[str, str]:
     if not row.get("name") or not row.get("label"):
-        raise RecogniserError(f"gazetteer {path}: each entry needs a name and a label, this one has {dict(row)}")
+        raise RecogniserError(
+            f"gazetteer {path}: each entry needs a name and a label, this one has {dict(row)}"
+        )
     return str(row["name"]), str(row["label"])

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ner.errors import RecogniserError
-from ner.recognisers.contract import Mention, Recogniser
 from ner.fingerprint import digest_of_files
+from ner.recognisers.contract import Mention, Recogniser
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -39,7 +39,7 @@ LABELS = {
 
 
 class SpacyRecogniser(Recogniser):
-    """Parameters: `model`, the name of a shipped or installed pipeline; `labels`, a mapping of its labels to ours.
+    """Parameters: `model`, a shipped or installed pipeline's name; `labels`, a mapping of its labels to ours.
 
     A label that the mapping lacks is left out.
     """

@@ -1,0 +1,141 @@
+"""The Spark engine: the same tasks on executors, DataFrame queries, `local[*]` or any cluster."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import shutil
+import sys
+import tempfile
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+
+from pipelines.engines.contract import Advance, Task
+from store.parts import Part
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+TASKS_PER_CORE = 4
+POLL_SECONDS = 0.5
+_RESULT = pa.schema([pa.field("number", pa.int64()), pa.field("parts", pa.string())])
+
+
+class SparkEngine:
+    """Runs on the given master; None takes what `spark-submit` says, or else all cores of this machine."""
+
+    name = "spark"
+
+    def __init__(self, master: str | None = None) -> None:
+        self._master = master
+        self._session: SparkSession | None = None
+
+    def map(self, task: Task, items: Sequence[Any], advance: Advance) -> list[Part]:
+        if not items:
+            return []
+        session = self._spark()
+        slices = min(len(items), TASKS_PER_CORE * session.sparkContext.defaultParallelism)
+        frame = session.createDataFrame(
+            [
+                (number, number * slices // len(items), pickle.dumps(item))
+                for number, item in enumerate(items)
+            ],
+            "number long, slice int, item binary",
+        )
+        tasks = frame.repartitionByRange(slices, "slice").mapInArrow(
+            _RunItems(task), "number long, parts string"
+        )
+        rows = self._collect(tasks.toArrow, len(items), slices, advance)
+        ordered = sorted(zip(rows["number"].to_pylist(), rows["parts"].to_pylist(), strict=True))
+        return [Part.model_validate(part) for _, parts in ordered for part in json.loads(parts)]
+
+    def query(self, sql: str, tables: Mapping[str, Sequence[Path]]) -> Iterator[pa.RecordBatch]:
+        session = self._spark()
+        for name, files in tables.items():
+            session.read.parquet(*(file.as_uri() for file in files)).createOrReplaceTempView(name)
+        folder = Path(tempfile.mkdtemp(prefix="tudastar-query-"))
+        try:
+            session.sql(sql).write.mode("overwrite").parquet(folder.as_uri())
+            files = sorted(str(path) for path in folder.glob("part-*.parquet"))
+            yield from ds.dataset(files, format="parquet").to_batches(batch_size=8192)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def close(self) -> None:
+        if self._session is not None:
+            self._session.stop()
+            self._session = None
+
+    def _spark(self) -> SparkSession:
+        if self._session is None:
+            self._session = _start_session(self._master)
+        return self._session
+
+    def _collect(self, action: Any, items: int, slices: int, advance: Advance) -> pa.Table:
+        """Run the action in a thread and report Spark's finished tasks meanwhile."""
+        outcome: dict[str, Any] = {}
+
+        def run() -> None:
+            try:
+                outcome["rows"] = action()
+            except Exception as error:
+                outcome["error"] = error
+
+        worker = threading.Thread(target=run, name="spark-action", daemon=True)
+        worker.start()
+        reported = 0
+        tracker = self._spark().sparkContext.statusTracker()
+        while worker.is_alive():
+            worker.join(POLL_SECONDS)
+            stages = [tracker.getStageInfo(number) for number in tracker.getActiveStageIds()]
+            finished = max((stage.numCompletedTasks for stage in stages if stage), default=0)
+            done = min(items * finished // slices, items)
+            if done > reported:
+                advance(done - reported)
+                reported = done
+        if "error" in outcome:
+            raise outcome["error"]
+        advance(items - reported)
+        return outcome["rows"]
+
+
+class _RunItems:
+    """The function that Spark's workers run over batches of items."""
+
+    def __init__(self, task: Task) -> None:
+        self._task = task
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for number, item in zip(batch["number"].to_pylist(), batch["item"].to_pylist(), strict=True):
+                parts = self._task(pickle.loads(item))  # noqa: S301
+                content = json.dumps([part.model_dump(mode="json") for part in parts])
+                yield pa.RecordBatch.from_pylist([{"number": number, "parts": content}], schema=_RESULT)
+
+
+def _start_session(master: str | None) -> SparkSession:
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.appName("tudastar")
+    if master:
+        builder = builder.master(master)
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": "8",
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "64",
+        "spark.driver.memory": "1g",
+        "spark.log.level": "ERROR",
+    }
+    for key, value in settings.items():
+        builder = builder.config(key, value)
+    return builder.getOrCreate()

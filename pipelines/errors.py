@@ -1,0 +1,20 @@
+"""Errors of a run.
+
+IngestionError
+├── SourceError           fix the path that was given
+└── EngineError           install what is missing, or choose another engine
+"""
+
+from __future__ import annotations
+
+
+class IngestionError(Exception):
+    """Base of this package's errors."""
+
+
+class SourceError(IngestionError, ValueError):
+    """A source that cannot be read or whose name is taken."""
+
+
+class EngineError(IngestionError):
+    """An engine that cannot run here."""

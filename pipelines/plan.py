@@ -1,0 +1,202 @@
+"""What a run has to do: which files there are now, and which buckets are as they were."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from ner.fingerprint import digest_of
+from ner.ingestion import SourceRequest
+from pipelines.errors import SourceError
+from pipelines.formats.listing import SourceFile, list_source
+from pipelines.stages.load import HashedFile, LoadItem
+from store.commits import Bucket, Commit, Source
+from store.files import sha256_file
+from store.layout import check_name
+
+BUCKETS = 64
+"""Buckets of a source. A change in one file has the files of its bucket read again: one in 64."""
+ITEM_BYTES = 4 * 1024 * 1024
+"""Files of one bucket are read together up to about this size."""
+HASHING_THREADS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class SourcePlan:
+    """A source as it lies on disk now."""
+
+    source: Source
+    buckets: tuple[Bucket, ...]
+    items: tuple[LoadItem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A run: its buckets, which of them are taken over from the parent, and the work for the others."""
+
+    parent: Commit | None
+    sources: tuple[Source, ...]
+    buckets: tuple[Bucket, ...]
+    reused: frozenset[str]
+    items: tuple[LoadItem, ...]
+    fingerprint: str
+
+    @property
+    def unchanged(self) -> bool:
+        """Whether the parent already is what this run would make."""
+        return self.parent is not None and self.run_id == run_id(
+            self.parent.fingerprint, self.parent.buckets, self.parent.sources
+        )
+
+    @property
+    def run_id(self) -> str:
+        """Name of the run: the same for the same inputs, so a killed run is found again."""
+        return run_id(self.fingerprint, self.buckets, self.sources)
+
+
+def run_id(fingerprint: str, buckets: Iterable[Bucket], sources: Iterable[Source]) -> str:
+    """16 hex digits over all that a generation is made from."""
+    content = {
+        "fingerprint": fingerprint,
+        "buckets": sorted((bucket.bucket, bucket.inputs) for bucket in buckets),
+        "sources": sorted((source.name, source.system) for source in sources),
+    }
+    return digest_of(content)[:16]
+
+
+def make_plan(requests: Sequence[SourceRequest], parent: Commit | None, fingerprint: str) -> Plan:
+    """Look at the named sources and compare them with the parent; other sources stay as they are.
+
+    Raises SourceError when a source has nothing, cannot be listed whole, or its name is taken.
+    """
+    plans = [_plan_source(request, parent, fingerprint) for request in requests]
+    named = {plan.source.name for plan in plans}
+    if len(named) < len(plans):
+        names = ", ".join(sorted(plan.source.name for plan in plans))
+        raise SourceError(
+            f"two of the paths have the same source name ({names}): ingest them one by one with --source"
+        )
+    kept_sources = [each for each in parent.sources if each.name not in named] if parent else []
+    kept_buckets = [each for each in parent.buckets if each.source not in named] if parent else []
+    before = {(each.bucket, each.inputs) for each in parent.buckets} if parent else set()
+    buckets = [bucket for plan in plans for bucket in plan.buckets]
+    reused = {each.bucket for each in buckets if (each.bucket, each.inputs) in before}
+    reused |= {each.bucket for each in kept_buckets}
+    return Plan(
+        parent=parent,
+        sources=tuple(sorted([*kept_sources, *(plan.source for plan in plans)], key=lambda s: s.name)),
+        buckets=tuple(sorted([*kept_buckets, *buckets], key=lambda b: b.bucket)),
+        reused=frozenset(reused),
+        items=tuple(item for plan in plans for item in plan.items if item.bucket not in reused),
+        fingerprint=fingerprint,
+    )
+
+
+def _plan_source(request: SourceRequest, parent: Commit | None, fingerprint: str) -> SourcePlan:
+    listing = list_source(request.root)
+    name = check_name("source", request.name) if request.name else default_source_name(request.root)
+    root = request.root if _is_glob(request.root) else str(Path(request.root).resolve())
+    known = next((each for each in parent.sources if each.name == name), None) if parent else None
+    if known and known.root != root and not request.name:
+        raise SourceError(
+            f"source {name!r} was ingested from {known.root}: to replace it by {root} say --source {name}, "
+            "to add this beside it say --source with another name"
+        )
+    if known and not listing.complete:
+        raise SourceError(
+            f"source {name!r} cannot be listed whole ({listing.rejects[0].message}): "
+            "nothing was changed, so that no document is lost; make it readable and run again"
+        )
+    if known and known.system != request.system:
+        raise SourceError(
+            f"source {name!r} belongs to system {known.system or 'none'!r}: ingest it with that system, "
+            "or under another --source name"
+        )
+    files = _hash_files(listing.files)
+    buckets, items = _into_buckets(request, name, files, fingerprint)
+    if listing.rejects:
+        bucket = _place(request.system, name) + "ls"
+        rejects = tuple(listing.rejects)
+        buckets.append(
+            Bucket(bucket=bucket, source=name, inputs=digest_of([dataclasses.astuple(r) for r in rejects]))
+        )
+        items.append(LoadItem(bucket, name, request.system, request.language, (), rejects))
+    source = Source(
+        name=name,
+        system=request.system,
+        root=root,
+        files=len(files),
+        bytes=sum(each.file.size for each in files),
+    )
+    return SourcePlan(source, tuple(buckets), tuple(items))
+
+
+def default_source_name(root: str) -> str:
+    """The last part of a path that holds no wildcard, with what a name may not hold replaced by `-`."""
+    parts = [part for part in Path(root).resolve().parts if not _is_glob(part)] if _is_glob(root) else None
+    last = parts[-1] if parts else Path(root).resolve().name
+    composed = unicodedata.normalize("NFC", last)
+    name = re.sub(r"[^\w.-]+|\.{2,}", "-", composed, flags=re.UNICODE).strip("-._")[:64]
+    return check_name("source", name or "root")
+
+
+def _is_glob(root: str) -> bool:
+    return any(char in root for char in "*?[") and not Path(root).exists()
+
+
+def _hash_files(files: Sequence[SourceFile]) -> list[HashedFile]:
+    """Hash contents; what cannot be read keeps an empty hash, and its reading will say why."""
+    with ThreadPoolExecutor(HASHING_THREADS) as threads:
+        return list(threads.map(_hash_file, files))
+
+
+def _hash_file(file: SourceFile) -> HashedFile:
+    try:
+        return HashedFile(file, sha256_file(Path(file.path)))
+    except OSError:
+        return HashedFile(file, "")
+
+
+def _into_buckets(
+    request: SourceRequest, name: str, files: Iterable[HashedFile], fingerprint: str
+) -> tuple[list[Bucket], list[LoadItem]]:
+    by_bucket: dict[str, list[HashedFile]] = defaultdict(list)
+    for hashed in files:
+        by_bucket[_bucket_of(request.system, name, hashed.file.source_id)].append(hashed)
+    buckets, items = [], []
+    for bucket, members in sorted(by_bucket.items()):
+        members.sort(key=lambda each: each.file.source_id)
+        content = [(each.file.source_id, each.sha256) for each in members]
+        inputs = digest_of([fingerprint, request.language, content])
+        buckets.append(Bucket(bucket=bucket, source=name, inputs=inputs))
+        for group in _groups(members):
+            items.append(LoadItem(bucket, name, request.system, request.language, tuple(group)))
+    return buckets, items
+
+
+def _bucket_of(system: str, source: str, source_id: str) -> str:
+    number = int.from_bytes(hashlib.sha256(source_id.encode(errors="surrogatepass")).digest()[:4]) % BUCKETS
+    return f"{_place(system, source)}{number:02x}"
+
+
+def _place(system: str, source: str) -> str:
+    return hashlib.sha256(f"{system}\0{source}".encode()).hexdigest()[:8]
+
+
+def _groups(members: Sequence[HashedFile]) -> list[list[HashedFile]]:
+    groups: list[list[HashedFile]] = [[]]
+    size = 0
+    for member in members:
+        if groups[-1] and size + member.file.size > ITEM_BYTES:
+            groups.append([])
+            size = 0
+        groups[-1].append(member)
+        size += member.file.size
+    return groups

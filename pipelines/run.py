@@ -1,0 +1,168 @@
+"""One ingestion run: plan, stages with their markers, publish."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ner.entities import Resolution
+from ner.fingerprint import digest_of, digest_of_files
+from ner.ingestion import IngestionReport, IngestionRequest
+from ner.spec import DomainSpec
+from pipelines.engines.contract import Engine, Task
+from pipelines.plan import Plan, make_plan
+from pipelines.progress import Progress, SilentProgress
+from pipelines.publish import build_search_index, collect_garbage, count_rows, publish_generation
+from pipelines.stages.entities import LinkTask, count_entities, resolve, write_names
+from pipelines.stages.graph import PairsTask, write_edges, write_entities
+from pipelines.stages.load import LoadTask
+from pipelines.stages.pages import MentionsTask, SentencesTask, page_items
+from store.commits import Commit, latest_commit
+from store.layout import DomainLayout
+from store.lock import writer_lock
+from store.markers import StageManifest, read_marker, write_marker
+from store.parts import Part
+
+CODE = Path(__file__).resolve().parent.parent
+CODE_OF_RESULTS = ("ner", "pipelines/stages", "pipelines/formats", "retrieval/index", "store")
+"""Folders whose code decides what a store holds; any change in them has everything read again."""
+PER_DOCUMENT = ("documents", "pages", "rejects", "files", "sentences", "recognised")
+"""Tables whose parts are a function of their bucket's files alone."""
+
+
+def code_fingerprint() -> str:
+    """Hex digest of the code that decides what a store holds."""
+    return digest_of([digest_of_files(CODE / folder, "**/*.py") for folder in CODE_OF_RESULTS])
+
+
+@dataclass
+class PipelineRunner:
+    """Runs ingestions into a store with an engine that is made when, and only when, there is work."""
+
+    store: Path
+    make_engine: Callable[[], Engine]
+    progress: Progress = field(default_factory=SilentProgress)
+
+    def run(self, spec: DomainSpec, request: IngestionRequest) -> IngestionReport:
+        """Ingest. Raises SourceError, EngineError, StoreError or NerError; the store is then as before."""
+        layout = DomainLayout.of(self.store, spec.domain)
+        fingerprint = digest_of([spec.fingerprint(), code_fingerprint()])
+        layout.prepare()
+        with writer_lock(layout.lock_file):
+            plan = make_plan(request.sources, latest_commit(layout), fingerprint)
+            if plan.unchanged and plan.parent:
+                return IngestionReport(
+                    spec.domain, "unchanged", generation=plan.parent.number, counts=plan.parent.counts
+                )
+            engine = self.make_engine()
+            try:
+                run = _Run(layout, spec, plan, engine, self.progress)
+                commit = run.execute()
+            finally:
+                engine.close()
+            collect_garbage(layout)
+        return IngestionReport(
+            spec.domain, "published", engine.name, commit.number, commit.counts, run.seconds
+        )
+
+
+class _Run:
+    """The stages of one run, each skipped where its marker fits."""
+
+    def __init__(
+        self, layout: DomainLayout, spec: DomainSpec, plan: Plan, engine: Engine, progress: Progress
+    ) -> None:
+        self.seconds: dict[str, float] = {}
+        self._layout, self._spec, self._plan = layout, spec, plan
+        self._engine, self._progress = engine, progress
+        self._root = layout.root
+        self._folder = layout.stages / plan.run_id
+
+    def execute(self) -> Commit:
+        loaded = self._stage("load", self._load)
+        sentences = self._stage("sentences", lambda: self._sentences(loaded))
+        recognised = self._stage("mentions", lambda: self._mentions(loaded, sentences))
+        per_document = [*self._taken_over(), *loaded, *sentences, *recognised]
+        mentions = self._stage("entities", lambda: self._link(per_document))
+        graph = self._stage("graph", lambda: self._graph(per_document, mentions))
+        parts = [*per_document, *mentions, *graph]
+        search = self._layout.search / self._plan.run_id
+        self._stage("index", lambda: self._index(search, parts))
+        with self._timed("publish"):
+            return publish_generation(self._layout, self._plan, parts, search)
+
+    def _taken_over(self) -> list[Part]:
+        parent = self._plan.parent
+        if parent is None:
+            return []
+        return [p for p in parent.parts if p.table in PER_DOCUMENT and p.bucket in self._plan.reused]
+
+    def _load(self) -> list[Part]:
+        return self._map("load", LoadTask(self._root, self._spec), self._plan.items)
+
+    def _sentences(self, loaded: Sequence[Part]) -> list[Part]:
+        items = page_items(_of(loaded, "pages"), _of(loaded, "documents"))
+        return self._map("sentences", SentencesTask(self._root), items)
+
+    def _mentions(self, loaded: Sequence[Part], sentences: Sequence[Part]) -> list[Part]:
+        items = page_items(sentences, _of(loaded, "documents"))
+        return self._map("mentions", MentionsTask(self._root, self._spec), items)
+
+    def _resolve(self, parts: Sequence[Part]) -> Resolution:
+        return resolve(self._engine, self._root, _of(parts, "recognised"))
+
+    def _link(self, parts: Sequence[Part]) -> list[Part]:
+        names = self._folder / "names.parquet"
+        write_names(names, self._resolve(parts).names)
+        return self._map("entities", LinkTask(self._root, names), _of(parts, "recognised"))
+
+    def _graph(self, parts: Sequence[Part], mentions: Sequence[Part]) -> list[Part]:
+        pairs = self._map("graph", PairsTask(self._root), mentions)
+        edges = write_edges(self._engine, self._root, pairs)
+        counts = count_entities(self._engine, self._root, mentions)
+        entities = write_entities(self._root, self._resolve(parts).entities, counts, edges)
+        return [*edges, *entities]
+
+    def _index(self, search: Path, parts: Sequence[Part]) -> list[Part]:
+        self._progress.begin("index", 1)
+        build_search_index(search, self._root, parts)
+        self._progress.advance(1)
+        return []
+
+    def _map(self, stage: str, task: Task, items: Sequence[Any]) -> list[Part]:
+        self._progress.begin(stage, len(items))
+        return self._engine.map(task, items, self._progress.advance)
+
+    def _stage(self, name: str, work: Callable[[], list[Part]]) -> list[Part]:
+        folder = self._folder / name
+        done = read_marker(folder, self._plan.run_id, self._plan.fingerprint, self._root)
+        if done:
+            return list(done.parts)
+        folder.mkdir(parents=True, exist_ok=True)
+        with self._timed(name):
+            parts = work()
+        write_marker(
+            folder,
+            StageManifest(
+                stage=name,
+                inputs=self._plan.run_id,
+                fingerprint=self._plan.fingerprint,
+                parts=tuple(parts),
+                rows=count_rows(parts),
+            ),
+        )
+        return parts
+
+    @contextmanager
+    def _timed(self, stage: str) -> Iterator[None]:
+        start = time.monotonic()
+        yield
+        self.seconds[stage] = round(time.monotonic() - start, 3)
+
+
+def _of(parts: Sequence[Part], table: str) -> list[Part]:
+    return [part for part in parts if part.table == table]
