@@ -93,5 +93,3 @@ class BarProgress:
         """Draw the bars while the block runs."""
         with self._bars:
             yield
-
-

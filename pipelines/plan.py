@@ -15,7 +15,8 @@ from pathlib import Path
 from ner.fingerprint import digest_of
 from ner.ingestion import SourceRequest
 from pipelines.errors import SourceError
-from pipelines.formats.listing import SourceFile, list_source
+from pipelines.formats.contract import SourceFile
+from pipelines.formats.listing import list_source
 from pipelines.stages.load import HashedFile, LoadItem
 from store.commits import Bucket, Commit, Source
 from store.files import sha256_file

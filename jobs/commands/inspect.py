@@ -104,4 +104,6 @@ def _tell(row: dict[str, Any]) -> None:
         system = f", system {source['system']}" if source["system"] else ""
         print_text(f"  source {source['name']}: {source['files']:,} files from {source['root']}{system}")
     for reject in row.get("rejects", ()):
-        print_text(f"  reject {reject['source']}/{reject['source_id']} [{reject['code']}] {reject['message']}")
+        print_text(
+            f"  reject {reject['source']}/{reject['source_id']} [{reject['code']}] {reject['message']}"
+        )

@@ -14,8 +14,8 @@ import pyarrow as pa
 
 from ner.spec import DomainSpec
 from ner.text.language import detect_language
-from pipelines.formats.listing import SourceFile
-from pipelines.formats.reader import RawDocument, RawReject, read_file
+from pipelines.formats.contract import RawDocument, RawReject, SourceFile
+from pipelines.formats.reader import read_file
 from pipelines.stages.tables import FILES
 from store.parts import Part, PartWriter
 from store.tables import DOCUMENTS, PAGES, REJECTS, Table
