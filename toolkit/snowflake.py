@@ -45,4 +45,8 @@ class SnowflakeGenerator:
                 self._sequence = (self._sequence + 1) & _SEQUENCE_MASK
                 if self._sequence == 0:
                     self._last_ms += 1
-            return (self._last_ms << (_NODE_BITS + _SEQUENCE_BITS)) | (self._node << _SEQUENCE_BITS) | self._sequence
+            return (
+                (self._last_ms << (_NODE_BITS + _SEQUENCE_BITS))
+                | (self._node << _SEQUENCE_BITS)
+                | self._sequence
+            )

@@ -19,7 +19,7 @@ ALL = "ALL"
 
 Request = TypeVar("Request", bound=BaseModel)
 
-ToolOutcome: TypeAlias = ToolExecutionResult | None | Awaitable[ToolExecutionResult | None]
+ToolOutcome: TypeAlias = ToolExecutionResult | Awaitable[ToolExecutionResult | None] | None
 """What a tool method returns: the result or None, from a plain method or an `async` one."""
 
 
