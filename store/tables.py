@@ -16,7 +16,8 @@ class Table:
     schema: pa.Schema
 
 
-def _schema(**fields: pa.DataType) -> pa.Schema:
+def columns(**fields: pa.DataType) -> pa.Schema:
+    """A schema of the named columns, in this order."""
     return pa.schema([pa.field(name, kind) for name, kind in fields.items()])
 
 
@@ -34,7 +35,7 @@ TERMS = pa.struct([pa.field(name, pa.string()) for name in ("exact", "lemma", "s
 DOCUMENTS = Table(
     "documents",
     ("document_id",),
-    _schema(
+    columns(
         document_id=pa.int64(),
         domain=pa.string(),
         system=pa.string(),
@@ -55,7 +56,7 @@ DOCUMENTS = Table(
 PAGES = Table(
     "pages",
     ("document_id", "page"),
-    _schema(
+    columns(
         document_id=pa.int64(),
         page=pa.int32(),
         heading=pa.string(),
@@ -68,7 +69,7 @@ PAGES = Table(
 SENTENCES = Table(
     "sentences",
     ("document_id", "page", "sentence_number"),
-    _schema(
+    columns(
         document_id=pa.int64(),
         page=pa.int32(),
         sentence_number=pa.int32(),
@@ -83,7 +84,7 @@ SENTENCES = Table(
 MENTIONS = Table(
     "mentions",
     ("document_id", "page", "sentence_number", "start", "end"),
-    _schema(
+    columns(
         document_id=pa.int64(),
         page=pa.int32(),
         sentence_number=pa.int32(),
@@ -100,7 +101,7 @@ MENTIONS = Table(
 ENTITIES = Table(
     "entities",
     ("entity_id",),
-    _schema(
+    columns(
         entity_id=pa.int64(),
         name=pa.string(),
         label=pa.string(),
@@ -116,7 +117,7 @@ ENTITIES = Table(
 EDGES = Table(
     "edges",
     ("source", "target", "kind"),
-    _schema(
+    columns(
         source=pa.int64(),
         target=pa.int64(),
         kind=pa.string(),
@@ -129,7 +130,7 @@ EDGES = Table(
 REJECTS = Table(
     "rejects",
     ("source", "source_id", "stage", "code"),
-    _schema(
+    columns(
         source=pa.string(),
         source_id=pa.string(),
         stage=pa.string(),

@@ -9,7 +9,7 @@ import shutil
 import sys
 import tempfile
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,13 +18,14 @@ import pyarrow.dataset as ds
 
 from pipelines.engines.contract import Advance, Task
 from store.parts import Part
+from store.tables import columns
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 TASKS_PER_CORE = 4
 POLL_SECONDS = 0.5
-_RESULT = pa.schema([pa.field("number", pa.int64()), pa.field("parts", pa.string())])
+_RESULT = columns(number=pa.int64(), parts=pa.string())
 
 
 class SparkEngine:
@@ -52,18 +53,18 @@ class SparkEngine:
             _RunItems(task), "number long, parts string"
         )
         rows = self._collect(tasks.toArrow, len(items), slices, advance)
-        ordered = sorted(zip(rows["number"].to_pylist(), rows["parts"].to_pylist(), strict=True))
-        return [Part.model_validate(part) for _, parts in ordered for part in json.loads(parts)]
+        ordered = sorted(rows.to_pylist(), key=lambda row: int(row["number"]))
+        return [Part.model_validate(part) for row in ordered for part in json.loads(row["parts"])]
 
     def query(self, sql: str, tables: Mapping[str, Sequence[Path]]) -> Iterator[pa.RecordBatch]:
         session = self._spark()
         for name, files in tables.items():
-            session.read.parquet(*(file.as_uri() for file in files)).createOrReplaceTempView(name)
+            session.read.parquet(*[file.as_uri() for file in files]).createOrReplaceTempView(name)
         folder = Path(tempfile.mkdtemp(prefix="tudastar-query-"))
         try:
             session.sql(sql).write.mode("overwrite").parquet(folder.as_uri())
-            files = sorted(str(path) for path in folder.glob("part-*.parquet"))
-            yield from ds.dataset(files, format="parquet").to_batches(batch_size=8192)
+            written = sorted(str(path) for path in folder.glob("part-*.parquet"))
+            yield from ds.dataset(written, format="parquet").to_batches(batch_size=8192)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -77,15 +78,16 @@ class SparkEngine:
             self._session = _start_session(self._master)
         return self._session
 
-    def _collect(self, action: Any, items: int, slices: int, advance: Advance) -> pa.Table:
+    def _collect(self, action: Callable[[], pa.Table], items: int, slices: int, advance: Advance) -> pa.Table:
         """Run the action in a thread and report Spark's finished tasks meanwhile."""
-        outcome: dict[str, Any] = {}
+        rows: list[pa.Table] = []
+        errors: list[Exception] = []
 
         def run() -> None:
             try:
-                outcome["rows"] = action()
+                rows.append(action())
             except Exception as error:
-                outcome["error"] = error
+                errors.append(error)
 
         worker = threading.Thread(target=run, name="spark-action", daemon=True)
         worker.start()
@@ -99,10 +101,10 @@ class SparkEngine:
             if done > reported:
                 advance(done - reported)
                 reported = done
-        if "error" in outcome:
-            raise outcome["error"]
+        if errors:
+            raise errors[0]
         advance(items - reported)
-        return outcome["rows"]
+        return rows[0]
 
 
 class _RunItems:
@@ -113,10 +115,11 @@ class _RunItems:
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            for number, item in zip(batch["number"].to_pylist(), batch["item"].to_pylist(), strict=True):
-                parts = self._task(pickle.loads(item))  # noqa: S301
+            for row in batch.to_pylist():
+                parts = self._task(pickle.loads(row["item"]))  # noqa: S301
                 content = json.dumps([part.model_dump(mode="json") for part in parts])
-                yield pa.RecordBatch.from_pylist([{"number": number, "parts": content}], schema=_RESULT)
+                result = {"number": row["number"], "parts": content}
+                yield pa.RecordBatch.from_pylist([result], schema=_RESULT)
 
 
 def _start_session(master: str | None) -> SparkSession:

@@ -9,68 +9,14 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 UNSEEN = "script, style, noscript, template, nav, head, svg, iframe, object, [hidden], [aria-hidden=true]"
 _BLOCKS = frozenset(
-    [
-        "address",
-        "article",
-        "aside",
-        "blockquote",
-        "body",
-        "dd",
-        "details",
-        "div",
-        "dl",
-        "dt",
-        "fieldset",
-        "figcaption",
-        "figure",
-        "footer",
-        "form",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "header",
-        "hr",
-        "li",
-        "main",
-        "ol",
-        "p",
-        "pre",
-        "section",
-        "summary",
-        "table",
-        "tbody",
-        "tfoot",
-        "thead",
-        "tr",
-        "ul",
-    ]
+    "address article aside blockquote body dd details div dl dt fieldset figcaption figure footer form "
+    "h1 h2 h3 h4 h5 h6 header hr li main ol p pre section summary table tbody tfoot thead tr ul".split()
 )
-_PARAGRAPHS = frozenset(
-    [
-        "article",
-        "blockquote",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "p",
-        "pre",
-        "section",
-        "table",
-        "ul",
-        "ol",
-        "dl",
-    ]
-)
+_PARAGRAPHS = frozenset("article blockquote h1 h2 h3 h4 h5 h6 p pre section table ul ol dl".split())
 
 
 def read_html(markup: str) -> tuple[str | None, str]:
-    """Title and text. Paragraphs stand apart by a blank line, a table's cells by tabs; `pre` keeps its lines."""
+    """Title and text: paragraphs apart by a blank line, a table's cells by tabs, `pre` with its lines."""
     tree = LexborHTMLParser(markup)
     title = tree.css_first("title")
     name = " ".join(title.text().split()) if title else ""

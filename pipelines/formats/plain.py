@@ -15,9 +15,10 @@ _ORDINAL = (
     r"(?:első|második|harmadik|negyedik|ötödik|hatodik|hetedik|nyolcadik|kilencedik|tizedik|utolsó|"
     r"tizen\w+|huszon\w+|\d+\.|[ivxlc]+\.)"
 )
+_ENGLISH_NUMBER = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
 _HEADING = re.compile(
     rf"""(?: \#{{1,6}}\ +\S.*
-        | (?:chapter|part|book|section|letter)\ +(?:[ivxlc]+|\d+|one|two|three|four|five|six|seven|eight|nine|ten)\b.*
+        | (?:chapter|part|book|section|letter)\ +(?:[ivxlc]+|\d+|{_ENGLISH_NUMBER})\b.*
         | {_ORDINAL}\ +(?:rész|fejezet|kötet|könyv|levél|felvonás|szín|jelenet)\b.*
         | (?:prologue|epilogue|preface|introduction|előszó|utószó|bevezetés|epilógus|prológus)\W*
         | (?-i:[IVXLC]+)(?:\.?|[.:]\ +\S.*)
@@ -80,7 +81,7 @@ def _blocks(text: str) -> Iterator[str]:
 
 
 def _cut(text: str, start: int, limit: int) -> int:
-    """The best place to end a page: a blank line, a line end, a sentence, a space, in the page's second half."""
+    """The best end of a page in its second half: a blank line, a line end, a sentence, a space."""
     earliest = start + PAGE_CHARACTERS // 2
     for mark in ("\n\n", "\n", ". ", " "):
         found = text.rfind(mark, earliest, limit)

@@ -16,24 +16,7 @@ from pipelines.formats.rich import OLE, read_rich
 
 log = logging.getLogger(__name__)
 
-_RICH = frozenset(
-    [
-        ".pdf",
-        ".docx",
-        ".doc",
-        ".odt",
-        ".rtf",
-        ".epub",
-        ".pptx",
-        ".ppt",
-        ".xlsx",
-        ".xls",
-        ".ods",
-        ".odp",
-        ".eml",
-        ".msg",
-    ]
-)
+_RICH = frozenset(".pdf .docx .doc .odt .rtf .epub .pptx .ppt .xlsx .xls .ods .odp .eml .msg".split())
 _HTML = frozenset((".html", ".htm", ".xhtml"))
 _MAGIC = (b"%PDF", b"PK\x03\x04", b"{\\rtf", OLE)
 _MEDIA_TYPES = {".md": "text/markdown", ".markdown": "text/markdown", ".xml": "application/xml"}

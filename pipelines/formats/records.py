@@ -29,7 +29,7 @@ def read_jsonl(file: SourceFile) -> Iterator[RawDocument | RawReject]:
 
 
 def read_csv(file: SourceFile) -> Iterator[RawDocument | RawReject]:
-    """The rows of a file whose first line names the columns; without a `text` column all cells are the text."""
+    """The rows of a file whose first line names the columns; without a `text` column, all cells are text."""
     return _documents(file, _csv_rows(Path(file.path)), "text/csv")
 
 

@@ -60,7 +60,7 @@ def _pairs(mentions: Sequence[dict[str, Any]]) -> pa.RecordBatch:
                 evidence[pair].append(
                     dict(zip(("document_id", "page", "sentence_number"), place, strict=True))
                 )
-    rows = [
+    counted = [
         {
             "source": source,
             "target": target,
@@ -70,7 +70,7 @@ def _pairs(mentions: Sequence[dict[str, Any]]) -> pa.RecordBatch:
         }
         for (source, target), weight in sorted(weights.items())
     ]
-    return pa.RecordBatch.from_pylist(rows, schema=PAIRS.schema)
+    return pa.RecordBatch.from_pylist(counted, schema=PAIRS.schema)
 
 
 def _place(row: Mapping[str, Any]) -> tuple[int, int, int]:
