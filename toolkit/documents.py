@@ -46,17 +46,17 @@ class UniqueTextDocument:
     def __hash__(self) -> int:
         return hash(self.key)
 
-    def __lt__(self, other: UniqueTextDocument) -> bool:
-        return self.key < other.key
+    def __lt__(self, other: object) -> bool:
+        return self.key < other.key if isinstance(other, UniqueTextDocument) else NotImplemented
 
-    def __le__(self, other: UniqueTextDocument) -> bool:
-        return self.key <= other.key
+    def __le__(self, other: object) -> bool:
+        return self.key <= other.key if isinstance(other, UniqueTextDocument) else NotImplemented
 
-    def __gt__(self, other: UniqueTextDocument) -> bool:
-        return self.key > other.key
+    def __gt__(self, other: object) -> bool:
+        return self.key > other.key if isinstance(other, UniqueTextDocument) else NotImplemented
 
-    def __ge__(self, other: UniqueTextDocument) -> bool:
-        return self.key >= other.key
+    def __ge__(self, other: object) -> bool:
+        return self.key >= other.key if isinstance(other, UniqueTextDocument) else NotImplemented
 
     def to_wire(self) -> dict[str, object]:
         """The JSON object of the API: camelCase names, the document id as a string."""

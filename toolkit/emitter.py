@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from dataclasses import dataclass
 from typing import Protocol
@@ -45,15 +46,26 @@ def tool_progress_emitter(tool_name: str, emitter: ProgressEmitter | None) -> Pr
 
 
 def emit_words(emitter: ProgressEmitter | None, text: str, delay: float = 0.02) -> None:
-    """Send a text word by word, as a model would; blocks `delay` seconds between two words.
+    """From a plain tool method: send a text word by word, as a model would.
 
-    The text is cut before spaces only, so the pieces joined give it back unchanged.
+    Blocks `delay` seconds between two words. The text is cut before spaces only, so the pieces joined give
+    it back unchanged. Without an emitter nothing is sent, at once.
     """
     if emitter is None:
         return
     for number, word in enumerate(_words(text)):
         if number and delay > 0:
             time.sleep(delay)
+        emitter.next(ProgressEvent(LLM_GENERATION, word))
+
+
+async def emit_words_async(emitter: ProgressEmitter | None, text: str, delay: float = 0.02) -> None:
+    """The same from an `async` tool method, without holding up the event loop."""
+    if emitter is None:
+        return
+    for number, word in enumerate(_words(text)):
+        if number and delay > 0:
+            await asyncio.sleep(delay)
         emitter.next(ProgressEvent(LLM_GENERATION, word))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from toolkit.clarification import ClarifyingQuestion
-from toolkit.documents import UniqueTextDocument, merge_documents
+from toolkit.documents import UniqueTextDocument, merge_documents, public_documents
 
 
 class ResultMode(StrEnum):
@@ -38,6 +38,22 @@ class ToolExecutionResult:
     question: ClarifyingQuestion | None = None
     partial_json: str | None = None
     """Of a question: the request so far, handed back to the tool with the user's answer."""
+
+    @property
+    def public_documents(self) -> list[UniqueTextDocument]:
+        """The documents that an answer may see."""
+        return public_documents(self.documents)
+
+    @property
+    def counts_as_guaranteed(self) -> bool:
+        """Whether the tool vouches for the context, and some of it may stand in an answer."""
+        return self.guaranteed and bool(self.public_documents)
+
+    @property
+    def answer_text(self) -> str:
+        """Of an ANSWER: the texts in their order; plain ones on lines of their own, others end to end."""
+        texts = (document.text for document in self.public_documents)
+        return ("\n" if self.content_type is None else "").join(text for text in texts if text)
 
     @classmethod
     def as_context(cls, tool_name: str, documents: Iterable[UniqueTextDocument]) -> ToolExecutionResult:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar
 
 from pydantic import BaseModel
@@ -50,6 +51,12 @@ class ToolCall:
     emitter: ProgressEmitter | None = field(default=None, compare=False)
     final_callback: FinalCallback | None = field(default=None, compare=False)
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "systems", tuple(self.systems or ()))
+        object.__setattr__(self, "important_words", tuple(self.important_words or ()))
+        if self.user_data is not None:
+            object.__setattr__(self, "user_data", MappingProxyType(dict(self.user_data)))
+
 
 class ChatbotTool(ABC, Generic[Request]):
     """Base of every tool.
@@ -75,10 +82,13 @@ class ChatbotTool(ABC, Generic[Request]):
     """Joined to the domain's system prompt when this tool gave a context."""
 
     def init(self, services: Services) -> None:
-        """Called once, after all tools are constructed: take what the tool needs."""
+        """Called once, after all tools are constructed: take what the tool needs.
+
+        A plain method; an exception leaves this tool out, and so the ones that need it.
+        """
         return
 
-    def is_eligible(self, user_data: Mapping[str, Any] | None) -> bool:
+    def is_eligible(self, user_data: Mapping[str, Any] | None) -> bool | Awaitable[bool]:
         """A gate without a model, asked before the routing (rights, roles)."""
         return True
 

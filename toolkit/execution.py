@@ -1,0 +1,140 @@
+"""Running a tool's methods, whether `async` or plain, without holding up the event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import inspect
+from collections.abc import Awaitable, Callable
+from concurrent.futures import CancelledError as FutureCancelledError
+from concurrent.futures import Executor, Future
+from typing import Any, TypeVar, overload
+
+from toolkit.errors import PluginError
+
+T = TypeVar("T")
+
+
+class _Caller:
+    """The event loop for which a plain method works, and what that method waits for there."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.loop = loop
+        self.left = False
+        self._waiting: set[Future[Any]] = set()
+
+    def wait_for(self, awaitable: Awaitable[T]) -> T:
+        future = asyncio.run_coroutine_threadsafe(_coroutine(awaitable), self.loop)
+        self._waiting.add(future)
+        if self.left:
+            future.cancel()
+        try:
+            return future.result()
+        finally:
+            self._waiting.discard(future)
+
+    def leave(self) -> None:
+        self.left = True
+        for future in tuple(self._waiting):
+            future.cancel()
+
+
+_caller: contextvars.ContextVar[_Caller] = contextvars.ContextVar("tudastar_tool_caller")
+
+
+@overload
+async def run_tool_method(method: Callable[..., Awaitable[T]], *args: Any, executor: Executor) -> T: ...
+@overload
+async def run_tool_method(method: Callable[..., T | Awaitable[T]], *args: Any, executor: Executor) -> T: ...
+async def run_tool_method(method: Callable[..., Any], *args: Any, executor: Executor) -> Any:
+    """Call a tool's method and give back its result.
+
+    An `async` method is awaited here. A plain one runs in the executor, within a copy of this context;
+    what it returns is awaited when it is awaitable.
+
+    On cancellation this returns at once: an `async` method is cancelled; a plain one that has not begun is
+    never run; one that has begun ends by itself, unheard, but what it awaits by `wait_for` is cancelled.
+
+    Raises what the method raises. A method that tries to end the process (`SystemExit`), or raises
+    `StopIteration` or a cancellation that nobody asked for, has failed: that is a PluginError.
+    """
+    if _is_async(method):
+        return await _awaited(method, method(*args))
+    caller = _Caller(asyncio.get_running_loop())
+    context = contextvars.copy_context()
+    context.run(_caller.set, caller)
+    future = executor.submit(context.run, _call_plain, method, args)
+    try:
+        result = await asyncio.wrap_future(future)
+    except asyncio.CancelledError:
+        caller.leave()
+        future.add_done_callback(_drop)
+        raise
+    if inspect.isawaitable(result):
+        return await _awaited(method, result)
+    return result
+
+
+def wait_for(awaitable: Awaitable[T]) -> T:
+    """Within a plain tool method: run an awaitable (a call of the model, say) and wait for its result.
+
+    Raises RuntimeError anywhere else, since it would block an event loop, or have none.
+    """
+    caller = _caller.get(None)
+    if caller is None or _in_event_loop():
+        if inspect.iscoroutine(awaitable):
+            awaitable.close()
+        raise RuntimeError(
+            "wait_for is for plain tool methods run by the platform; in an async one use await"
+        )
+    return caller.wait_for(awaitable)
+
+
+def _is_async(method: Callable[..., Any]) -> bool:
+    return inspect.iscoroutinefunction(method) or inspect.iscoroutinefunction(
+        getattr(method, "__call__", None)  # noqa: B004
+    )
+
+
+async def _coroutine(awaitable: Awaitable[T]) -> T:
+    return await awaitable
+
+
+def _call_plain(method: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    try:
+        return method(*args)
+    except (SystemExit, StopIteration, asyncio.CancelledError, FutureCancelledError) as error:
+        raise _misbehaviour(method, error) from error
+
+
+def _drop(future: Future[Any]) -> None:
+    """End a call that nobody hears any more without a word about what it left behind."""
+    if not future.cancelled() and future.exception() is None and inspect.iscoroutine(future.result()):
+        future.result().close()
+
+
+async def _awaited(method: Callable[..., Any], awaitable: Awaitable[T]) -> T:
+    try:
+        return await awaitable
+    except SystemExit as error:
+        raise _misbehaviour(method, error) from error
+    except asyncio.CancelledError as error:
+        task = asyncio.current_task()
+        if task is not None and not task.cancelling():
+            raise _misbehaviour(method, error) from error
+        raise
+
+
+def _misbehaviour(method: Callable[..., Any], error: BaseException) -> PluginError:
+    name = getattr(method, "__qualname__", repr(method))
+    return PluginError(
+        f"{name} raised {type(error).__name__}, which a tool must not; raise an Exception instead"
+    )
+
+
+def _in_event_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
