@@ -12,13 +12,16 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from ner.text.lemmas import name_candidates
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Name:
     """A name as counted over the corpus."""
 
-    lemma: str
+    language: str
     surface: str
+    lemma: str
     label: str
     mentions: int
 
@@ -27,7 +30,7 @@ class Name:
 class ResolvedName:
     """Which entity a name belongs to."""
 
-    lemma: str
+    language: str
     surface: str
     entity_id: int
 
@@ -57,7 +60,7 @@ def resolve_names(names: Iterable[Name]) -> Resolution:
     canonical = _Canonical(rows)
     groups: dict[str, list[Name]] = defaultdict(list)
     for row in rows:
-        groups[canonical.key(row)].append(row)
+        groups[canonical.name(row)].append(row)
     resolved = [_entity(key, group) for key, group in sorted(groups.items())]
     entities = tuple(sorted((entity for entity, _ in resolved), key=lambda entity: entity.entity_id))
     return Resolution(entities, tuple(sorted(name for _, names in resolved for name in names)))
@@ -73,22 +76,25 @@ class _Canonical:
     """The dictionary form of each name, as far as the corpus supports it."""
 
     def __init__(self, rows: list[Name]) -> None:
-        self._lemmas: Counter[str] = Counter()
         self._surfaces: Counter[str] = Counter()
         for row in rows:
-            self._lemmas[row.lemma] += row.mentions
             self._surfaces[row.surface] += row.mentions
-        self._by_fold = self._most_frequent_by_case()
+        weights: Counter[str] = Counter()
+        for row in rows:
+            weights[self._base(row)] += row.mentions
+        self._spelling: dict[str, str] = {}
+        for name, _ in sorted(weights.items(), key=lambda item: (-item[1], item[0])):
+            self._spelling.setdefault(name.casefold(), name)
 
-    def _most_frequent_by_case(self) -> dict[str, str]:
-        best: dict[str, str] = {}
-        for lemma, _ in sorted(self._lemmas.items(), key=lambda item: (-item[1], item[0])):
-            best.setdefault(lemma.casefold(), lemma)
-        return best
+    def name(self, row: Name) -> str:
+        """The canonical name to which the row belongs; of spellings in other case the most frequent."""
+        return self._spelling[self._base(row).casefold()]
 
-    def key(self, row: Name) -> str:
-        """The canonical name to which the row belongs."""
-        return self._by_fold[row.lemma.casefold()]
+    def _base(self, row: Name) -> str:
+        candidates = name_candidates(row.surface, row.language)
+        if row.lemma != row.surface:
+            candidates = (row.lemma, *(each for each in candidates if each != row.surface))
+        return max(candidates, key=lambda each: self._surfaces[each])
 
 
 def _entity(name: str, group: list[Name]) -> tuple[ResolvedEntity, Iterator[ResolvedName]]:
@@ -100,10 +106,10 @@ def _entity(name: str, group: list[Name]) -> tuple[ResolvedEntity, Iterator[Reso
     label = min(labels, key=lambda each: (-labels[each], each))
     aliases = tuple(sorted(surfaces, key=lambda each: (-surfaces[each], each)))
     identity = entity_id(label, name)
-    pairs = dict.fromkeys((row.lemma, row.surface) for row in group)
+    pairs = dict.fromkeys((row.language, row.surface) for row in group)
     return (
         ResolvedEntity(identity, name, label, aliases),
-        (ResolvedName(lemma, surface, identity) for lemma, surface in pairs),
+        (ResolvedName(language, surface, identity) for language, surface in pairs),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +13,9 @@ from typing import Any
 from ner.errors import RecogniserError
 
 ENTRY_POINT_GROUP = "tudastar.recognisers"
+_SIGNS = " \t\"'`´„”“‘’‚«»‹›()[]{}<>,;:!?…–—-*_/|"
+_SENTENCE_END = re.compile(r"(?<!\.)\b\w{4,}\.$")
+"""A full stop behind a long word ends a sentence; behind a short one (Kft., Jr.) it belongs to the name."""
 BUILT_IN = {
     "spacy": "ner.recognisers.spacy_pipeline:SpacyRecogniser",
     "gazetteer": "ner.recognisers.gazetteer:GazetteerRecogniser",
@@ -25,6 +29,15 @@ class Mention:
     start: int
     end: int
     label: str
+
+    def trimmed(self, sentence: str) -> Mention:
+        """The same without signs around the name: quotes, dashes, a sentence's full stop."""
+        surface = sentence[self.start : self.end]
+        name = surface.lstrip(_SIGNS).rstrip(_SIGNS)
+        start = self.start + len(surface) - len(surface.lstrip(_SIGNS))
+        if _SENTENCE_END.search(name):
+            name = name[:-1]
+        return Mention(start, start + len(name), self.label)
 
 
 class Recogniser(ABC):
@@ -81,6 +94,8 @@ def combine(found: Sequence[Sequence[Mention]]) -> list[Mention]:
     ]
     kept: list[Mention] = []
     for _, _, mention in sorted(ranked):
-        if all(mention.end <= other.start or other.end <= mention.start for other in kept):
+        if mention.start < mention.end and all(
+            mention.end <= other.start or other.end <= mention.start for other in kept
+        ):
             kept.append(mention)
     return sorted(kept)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,11 +16,12 @@ from pipelines.engines.contract import Engine
 from pipelines.stages.tables import RECOGNISED
 from store.files import temporary_sibling
 from store.parts import Part, open_part, write_part
-from store.tables import MENTIONS
+from store.tables import MENTIONS, columns
 
+NAMES = columns(language=pa.string(), surface=pa.string(), entity_id=pa.int64())
 COUNT_NAMES = """
-SELECT lemma, surface, label, count(*) AS mentions
-FROM recognised GROUP BY lemma, surface, label ORDER BY lemma, surface, label
+SELECT language, surface, lemma, label, count(*) AS mentions
+FROM recognised GROUP BY language, surface, lemma, label ORDER BY language, surface, lemma, label
 """
 COUNT_ENTITIES = """
 SELECT entity_id, count(*) AS mentions, count(DISTINCT document_id) AS documents
@@ -37,15 +39,7 @@ def resolve(engine: Engine, root: Path, recognised: Sequence[Part]) -> Resolutio
 
 def write_names(path: Path, names: Iterable[ResolvedName]) -> None:
     """Write which name belongs to which entity, for the workers to read."""
-    rows = [(name.lemma, name.surface, name.entity_id) for name in names]
-    columns = list(zip(*rows, strict=True)) or [(), (), ()]
-    table = pa.table(
-        {
-            "lemma": pa.array(columns[0], pa.string()),
-            "surface": pa.array(columns[1], pa.string()),
-            "entity_id": pa.array(columns[2], pa.int64()),
-        }
-    )
+    table = pa.Table.from_pylist([dataclasses.asdict(name) for name in names], schema=NAMES)
     aside = temporary_sibling(path)
     pq.write_table(table, aside)
     aside.replace(path)
@@ -68,17 +62,16 @@ class LinkTask:
             for group in range(item.row_groups):
                 rows = file.read_row_group(group).to_pylist()
                 for row in rows:
-                    row["entity_id"] = entities.get((row["lemma"], row["surface"]))
+                    row["entity_id"] = entities.get((row.pop("language"), row["surface"]))
                 known = [row for row in rows if row["entity_id"] is not None]
                 yield pa.RecordBatch.from_pylist(known, schema=MENTIONS.schema)
 
 
 @lru_cache(maxsize=1)
 def _names(path: Path) -> Mapping[tuple[str, str], int]:
-    columns = pq.read_table(path).to_pydict()
-    return dict(
-        zip(zip(columns["lemma"], columns["surface"], strict=True), columns["entity_id"], strict=True)
-    )
+    rows = pq.read_table(path).to_pydict()
+    keys = zip(rows["language"], rows["surface"], strict=True)
+    return dict(zip(keys, rows["entity_id"], strict=True))
 
 
 def count_entities(engine: Engine, root: Path, mentions: Sequence[Part]) -> dict[int, tuple[int, int]]:

@@ -95,7 +95,8 @@ class MentionsTask:
         texts = [row["text"] for row in sentences]
         found = [recogniser.recognise(texts) for recogniser in _recognisers(self.spec, language)]
         for number, row in enumerate(sentences):
-            for mention in combine([each[number] for each in found]):
+            trimmed = [[mention.trimmed(row["text"]) for mention in each[number]] for each in found]
+            for mention in combine(trimmed):
                 if mention.label in self.spec.labels:
                     yield _mention_row(row, mention, language)
 
@@ -111,6 +112,7 @@ def _mention_row(sentence: dict[str, Any], mention: Mention, language: str) -> d
         "surface": surface,
         "lemma": name_lemma(surface, language),
         "label": mention.label,
+        "language": language,
     }
 
 

@@ -17,7 +17,15 @@ RECOGNISED = Table(
     "recognised",
     MENTIONS.key,
     columns(
-        **{name: MENTIONS.schema.field(name).type for name in MENTIONS.schema.names if name != "entity_id"}
+        document_id=pa.int64(),
+        page=pa.int32(),
+        sentence_number=pa.int32(),
+        start=pa.int32(),
+        end=pa.int32(),
+        surface=pa.string(),
+        lemma=pa.string(),
+        label=pa.string(),
+        language=pa.string(),
     ),
 )
 """Mentions before names are resolved: a function of each page alone, so it is taken over from run to run."""
