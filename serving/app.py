@@ -1,0 +1,103 @@
+"""The FastAPI application."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+from starlette.middleware.cors import CORSMiddleware
+
+from serving.answering import Answerer, FallbackAnswerer, ModelAnswerer
+from serving.guard import GuardMiddleware
+from serving.judging import Judge
+from serving.model_judge import ModelJudge
+from serving.offline.judge import OfflineJudge
+from serving.offline.quotes import QuoteAnswerer
+from serving.offline.words import word_keys
+from serving.phrases import LANGUAGES
+from serving.platform import Platform
+from serving.problems import install_problem_handlers
+from serving.routes import chat, health, store, web
+from serving.settings import Settings
+from serving.toolbox import Toolbox
+from serving.turns import ChatServices
+from toolkit.knowledge import KnowledgeBase
+from toolkit.llm.assistant import LlmAssistant
+from toolkit.threads import DaemonThreadPool
+
+logger = logging.getLogger(__name__)
+
+WORKER_THREADS = 16
+"""For tools with plain methods and for reading the store."""
+
+
+def create_app(
+    settings: Settings,
+    *,
+    knowledge: KnowledgeBase,
+    toolbox: Toolbox,
+    llm: LlmAssistant | None = None,
+) -> FastAPI:
+    """The app over a store; without `llm` the offline assistant judges and answers.
+
+    Raises StartupError where the settings would leave the server open to others.
+    """
+    settings.check()
+    judge: Judge = OfflineJudge()
+    answerer: Answerer = QuoteAnswerer()
+    if llm is not None:
+        judge = ModelJudge(llm, judge)
+        answerer = FallbackAnswerer(ModelAnswerer(llm), answerer)
+    executor = DaemonThreadPool(WORKER_THREADS, name="serving")
+    services = ChatServices(toolbox, knowledge, judge, answerer, settings.limits, executor)
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        warming = asyncio.get_running_loop().run_in_executor(executor, _warm_up)
+        yield
+        warming.cancel()
+        executor.shutdown(wait=False, cancel_futures=True)
+
+    app = FastAPI(
+        title="Tudástár",
+        summary="Answers over knowledge stores, every sentence with its source.",
+        openapi_url="/api/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+        lifespan=lifespan,
+    )
+    app.state.platform = Platform(settings, services)
+    install_problem_handlers(app)
+    for routes in (chat, store, health, web):
+        app.include_router(routes.router)
+    app.mount("/static", web.PageFiles(), name="static")
+    _add_guards(app, settings)
+    return app
+
+
+def _add_guards(app: FastAPI, settings: Settings) -> None:
+    app.add_middleware(
+        GuardMiddleware,
+        loopback_only=settings.is_loopback,
+        allowed_hosts=settings.allowed_hosts,
+        cors_origins=settings.cors_origins,
+        token=settings.token.get_secret_value() if settings.token else None,
+        body_bytes=settings.limits.body_bytes,
+    )
+    if settings.cors_origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=list(settings.cors_origins),
+            allow_credentials=settings.cors_credentials,
+            allow_methods=["GET", "POST", "DELETE"],
+            allow_headers=["Authorization", "Content-Type"],
+        )
+
+
+def _warm_up() -> None:
+    """Load the dictionaries before the first question does."""
+    for language in LANGUAGES:
+        word_keys("szótár", language)

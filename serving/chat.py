@@ -1,0 +1,225 @@
+"""The chat pipeline: from a request to the events of its answer."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+from serving.answering import AnswerTask
+from serving.budget import fit_context
+from serving.contexts import Contribution, contributing_tools
+from serving.events import EventChannel
+from serving.explicit import given_parameters
+from serving.orchestrator import AbstractOrchestratorTool, OrchestratorScope
+from serving.phrases import LANGUAGES
+from serving.prompt import Supplement, number_sources
+from serving.running import ToolRunner
+from serving.trace import Trace
+from serving.turns import ChatServices, Turn
+from toolkit.contexts import NO_CONTEXTS
+from toolkit.emitter import LLM_GENERATION
+from toolkit.execution import run_tool_method
+from toolkit.kinds import ContextConsumerTool
+from toolkit.results import ResultMode, ToolExecutionResult
+from toolkit.tool import ChatbotTool, ToolCall
+
+logger = logging.getLogger(__name__)
+
+
+class FinalText:
+    """The callback of tools that deliver by themselves: keeps the whole text."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+        self.texts: list[str] = []
+
+    def on_success(self, tool_name: str, response: str) -> None:
+        """Keep what the tool delivered."""
+        self.texts.append(response)
+
+    def on_error(self, error: BaseException) -> None:
+        """Trace that the delivery failed."""
+        self._trace.note(f"a tool's delivery failed: {type(error).__name__}: {error}")
+
+
+class ChatRun:
+    """One turn on its way; made for it and thrown away with it."""
+
+    def __init__(self, services: ChatServices, turn: Turn, channel: EventChannel) -> None:
+        self._services = services
+        self._turn = turn
+        self._channel = channel
+        self._trace = Trace(generation=turn.generation)
+        self._runner = ToolRunner(services.limits, services.executor, self._trace)
+        self._final_text = FinalText(self._trace)
+        self._contributions: list[Contribution] = []
+
+    async def run(self, *, with_trace: bool) -> None:
+        """Send the events between CHAT and DONE."""
+        request = self._turn.request
+        await self._channel.send("QUESTION_ANALYSIS")
+        self._settled = await self._services.judge.settle(request.message, request.language)
+        self._trace.language = self._settled.language
+        self._trace.important_words = self._settled.important_words
+        call = ToolCall(
+            user_prompt=request.message,
+            domain=request.domain,
+            systems=request.systems,
+            user_lang=LANGUAGES[self._settled.language],
+            important_words=self._settled.important_words,
+            emitter=self._channel,
+            final_callback=self._final_text,
+        )
+        decisive = await self._gather(call)
+        if decisive is None:
+            await self._answer()
+        else:
+            await self._deliver(decisive)
+        if with_trace:
+            await self._channel.send("TRACE", {"trace": self._trace.to_wire()})
+
+    async def _gather(self, call: ToolCall) -> ToolExecutionResult | None:
+        """Run the tools; the result that answers by itself, if there is one."""
+        tool = self._turn.tool
+        if tool is not None:
+            result = await self._run_named(tool, call)
+            if result is not None:
+                return self._take_in([(tool, result)])
+            self._trace.note(f"{tool.name} was named in the request but had nothing to say")
+        else:
+            decisive = await self._run_routed(call)
+            if decisive is not None:
+                return decisive
+        return await self._orchestrate(call)
+
+    async def _run_named(self, tool: ChatbotTool[Any], call: ToolCall) -> ToolExecutionResult | None:
+        parameters = self._turn.tool_parameters
+        given = contextlib.nullcontext() if parameters is None else given_parameters(tool.name, parameters)
+        with given:
+            if isinstance(tool, ContextConsumerTool):
+                return await self._runner.run(tool, tool.execute_with_prior_context, call, NO_CONTEXTS)
+            return await self._runner.run(tool, tool.execute_with_result, call)
+
+    async def _run_routed(self, call: ToolCall) -> ToolExecutionResult | None:
+        """The routed tools that the question needs, in parallel."""
+        services, request = self._services, self._turn.request
+        tools = [
+            tool
+            for tool in services.toolbox.routed(request.domain, request.systems)
+            if await self._is_eligible(tool)
+        ]
+        if not tools:
+            return None
+        await self._channel.send("TOOL_ROUTING")
+        names = await services.judge.needed_tools(request.message, tools, self._settled)
+        needed = sorted((tool for tool in tools if tool.name in set(names)), key=lambda tool: tool.name)
+        for tool in tools:
+            if tool not in needed:
+                self._trace.skipped(tool.name, "not needed for the question", task=None)
+        results = await asyncio.gather(
+            *(self._runner.run(tool, tool.execute_with_result, call) for tool in needed)
+        )
+        pairs = zip(needed, results, strict=True)
+        return self._take_in([(tool, result) for tool, result in pairs if result is not None])
+
+    async def _is_eligible(self, tool: ChatbotTool[Any]) -> bool:
+        try:
+            eligible = await run_tool_method(tool.is_eligible, None, executor=self._services.executor)
+        except Exception as error:
+            logger.exception("tool %s: is_eligible failed", tool.name)
+            self._trace.skipped(tool.name, f"is_eligible failed: {type(error).__name__}", task=None)
+            return False
+        if not eligible:
+            self._trace.skipped(tool.name, "the user is not eligible", task=None)
+        return eligible
+
+    def _take_in(
+        self, results: Sequence[tuple[ChatbotTool[Any], ToolExecutionResult]]
+    ) -> ToolExecutionResult | None:
+        """Keep the contexts; ANSWERED goes before ANSWER, ties by the order given."""
+        for mode in (ResultMode.ANSWERED, ResultMode.ANSWER):
+            for tool, result in results:
+                if result.mode is mode:
+                    self._trace.answered_by = tool.name
+                    return result
+        for tool, result in results:
+            if result.mode is ResultMode.CONTEXT:
+                self._contributions.append(
+                    Contribution(
+                        tool.name, self._turn.request.message, result.documents, None, result.guaranteed
+                    )
+                )
+            else:
+                self._trace.note(
+                    f"{tool.name} asked a question, which a routed tool may not; it counts as None"
+                )
+        return None
+
+    async def _orchestrate(self, call: ToolCall) -> ToolExecutionResult | None:
+        """Run the one orchestrator of the request."""
+        services, request = self._services, self._turn.request
+        orchestrator = services.toolbox.new_orchestrator(request.domain, request.systems)
+        self._trace.orchestrator = orchestrator.name
+        if isinstance(orchestrator, AbstractOrchestratorTool):
+            scope = OrchestratorScope(services.judge, self._settled, self._runner, self._trace)
+            orchestrator.begin(scope)
+        try:
+            result = await run_tool_method(orchestrator.execute_with_result, call, executor=services.executor)
+        except Exception as error:
+            logger.exception("orchestrator %s failed", orchestrator.name)
+            self._trace.note(f"{orchestrator.name} failed: {type(error).__name__}: {error}")
+            result = None
+        if result is not None and result.mode in (ResultMode.ANSWER, ResultMode.ANSWERED):
+            self._trace.answered_by = result.tool_name
+            return result
+        if isinstance(orchestrator, AbstractOrchestratorTool):
+            self._contributions.extend(orchestrator.buffer.contributions)
+        elif result is not None:
+            self._take_in([(orchestrator, result)])
+        return None
+
+    async def _deliver(self, result: ToolExecutionResult) -> None:
+        """Send a tool's own answer."""
+        if result.mode is ResultMode.ANSWER:
+            separator = "\n\n" if result.content_type is None else ""
+            content = separator.join(document.text or "" for document in result.documents)
+            await self._channel.send("ANSWER", {"content": content, "contentType": result.content_type})
+
+    async def _answer(self) -> None:
+        """Make the answer from what was gathered."""
+        services = self._services
+        context = fit_context(self._contributions, services.limits.context_tokens)
+        self._trace.kept(len(context.documents))
+        self._trace.dropped(context.dropped, "no room in the context")
+        sources = number_sources(context.documents)
+        task = AnswerTask(
+            self._turn.request.message,
+            self._settled,
+            sources,
+            self._supplements(),
+            frozenset(source.number for source in sources if source.document in context.vouched),
+        )
+
+        async def say(piece: str) -> None:
+            await self._channel.send(LLM_GENERATION, {"content": piece})
+
+        await self._channel.send("ANSWER_GENERATION")
+        cited = await services.answerer.answer(task, say, self._trace)
+        await self._channel.send("SOURCES", {"sources": [source.to_wire() for source in cited]})
+
+    def _supplements(self) -> list[Supplement]:
+        request = self._turn.request
+        toolbox = self._services.toolbox
+        known = {
+            tool.name: tool.system_prompt_supplement
+            for tool in (
+                *toolbox.routed(request.domain, request.systems),
+                *toolbox.orchestrated(request.domain, request.systems),
+                *([self._turn.tool] if self._turn.tool else ()),
+            )
+        }
+        names = contributing_tools(self._contributions)
+        return [Supplement(name, text) for name in names if (text := known.get(name))]

@@ -1,0 +1,125 @@
+"""Settings of the server, from arguments or from environment variables that begin with TUDASTAR_."""
+
+from __future__ import annotations
+
+import ipaddress
+from pathlib import Path
+from typing import Annotated, Self
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from serving.errors import StartupError
+
+SHORTEST_TOKEN = 16
+"""Characters; a shorter token can be guessed."""
+
+Names = Annotated[tuple[str, ...], NoDecode]
+"""In the environment: separated by commas."""
+
+
+class LlmSettings(BaseModel):
+    """An OpenAI-compatible server; without a base URL the offline assistant answers."""
+
+    model_config = ConfigDict(frozen=True)
+
+    base_url: str | None = None
+    api_key: SecretStr | None = None
+    model: str | None = None
+
+    @model_validator(mode="after")
+    def _model_is_named(self) -> Self:
+        if self.base_url and not self.model:
+            raise ValueError(
+                "a language model server is set but no model: set TUDASTAR_LLM__MODEL to a name that "
+                "the server lists under /v1/models, or unset TUDASTAR_LLM__BASE_URL"
+            )
+        return self
+
+
+class Limits(BaseModel):
+    """Bounds that keep one request from harming the others."""
+
+    model_config = ConfigDict(frozen=True)
+
+    message_length: int = Field(default=8000, gt=0)
+    """Code points of a question."""
+    body_bytes: int = Field(default=256 * 1024, gt=0)
+    """Of a request's body."""
+    concurrent_tools: int = Field(default=4, gt=0)
+    """Tools of one request that run at once."""
+    tool_seconds: float = Field(default=30.0, gt=0)
+    """Time of one tool; past it the tool counts as failed."""
+    context_tokens: int = Field(default=6000, gt=0)
+    """Size of the final context, estimated from its characters."""
+    keepalive_seconds: float = Field(default=15.0, gt=0)
+    """A silent stream carries a comment this often."""
+    shutdown_seconds: float = Field(default=5.0, ge=0)
+    """Time that open streams are given to end when the server stops."""
+
+
+class Settings(BaseSettings):
+    """All settings. `TUDASTAR_PORT=9000`; nested ones with two underscores: `TUDASTAR_LLM__MODEL=…`."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="TUDASTAR_", env_nested_delimiter="__", frozen=True, extra="ignore"
+    )
+
+    store: Path = Path("data/store")
+    host: str = "127.0.0.1"
+    """Address to listen on. Any but a loopback address needs a token."""
+    port: int = Field(default=8765, ge=0, le=65535)
+    token: SecretStr | None = None
+    """When set, every call under /api needs it as `Authorization: Bearer`."""
+    allowed_hosts: Names = ()
+    """Further host names under which browsers may reach the server, as behind a proxy."""
+    cors_origins: Names = ()
+    """Origins of other web pages that may call the API; none by default."""
+    cors_credentials: bool = False
+    plugins: Names = ()
+    """Modules that list tools, beside the installed plugins."""
+    trace: bool = False
+    """Send the trace with every answer, also when the request does not ask for it."""
+    llm: LlmSettings = LlmSettings()
+    limits: Limits = Limits()
+
+    @field_validator("allowed_hosts", "cors_origins", "plugins", mode="before")
+    @classmethod
+    def _split_at_commas(cls, value: object) -> object:
+        if isinstance(value, str):
+            return tuple(part.strip() for part in value.split(",") if part.strip())
+        return value
+
+    @field_validator("token", mode="after")
+    @classmethod
+    def _empty_is_none(cls, value: SecretStr | None) -> SecretStr | None:
+        return value if value is not None and value.get_secret_value().strip() else None
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether the server listens on this machine alone."""
+        if self.host.lower() == "localhost":
+            return True
+        try:
+            return ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return False
+
+    def check(self) -> None:
+        """Raises StartupError where the server would stand open to others."""
+        if not self.is_loopback and self.token is None:
+            raise StartupError(
+                f"the server will not listen on {self.host} without a token, since everybody on the network "
+                "could then read the store: set TUDASTAR_TOKEN (for instance the output of "
+                "`openssl rand -hex 32`), or listen on 127.0.0.1"
+            )
+        if self.token is not None and len(self.token.get_secret_value()) < SHORTEST_TOKEN:
+            raise StartupError(
+                f"the token is shorter than {SHORTEST_TOKEN} characters, so it can be guessed: make a new "
+                "one, for instance with `openssl rand -hex 32`"
+            )
+        if self.cors_credentials and "*" in self.cors_origins:
+            raise StartupError(
+                "cors_origins '*' together with cors_credentials would let every web page act in a user's "
+                "name: name the origins, or switch the credentials off"
+            )

@@ -1,0 +1,81 @@
+"""What happened while a question was answered, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from toolkit.documents import UniqueTextDocument
+
+
+@dataclass(slots=True)
+class Trace:
+    """The record of one question; filled in the event loop alone."""
+
+    language: str = ""
+    important_words: tuple[str, ...] = ()
+    generation: int | None = None
+    """Of the knowledge store."""
+    orchestrator: str | None = None
+    answered_by: str | None = None
+    """`model`, `quotes`, or the tool that answered."""
+    sub_queries: list[str] = field(default_factory=list)
+    """Task 1 is the first."""
+    _tools: list[dict[str, Any]] = field(default_factory=list)
+    _gates: list[dict[str, Any]] = field(default_factory=list)
+    _dropped: list[dict[str, Any]] = field(default_factory=list)
+    _kept: int = 0
+    _notes: list[str] = field(default_factory=list)
+
+    def ran(
+        self,
+        tool: str,
+        outcome: str,
+        *,
+        task: int | None,
+        seconds: float,
+        documents: int = 0,
+        reason: str | None = None,
+    ) -> None:
+        """A tool ended: CONTEXT, ANSWER, ANSWERED, NEEDS_CLARIFICATION, NONE, FAILED or TIMED_OUT."""
+        entry = {"tool": tool, "task": task, "outcome": outcome, "seconds": round(seconds, 4)}
+        self._tools.append({**entry, "documents": documents, "reason": reason})
+
+    def skipped(self, tool: str, reason: str, *, task: int | None) -> None:
+        """A tool was not run."""
+        entry = {"tool": tool, "task": task, "outcome": "SKIPPED", "seconds": 0.0}
+        self._tools.append({**entry, "documents": 0, "reason": reason})
+
+    def judged(self, task: int, priority: int, suffices: bool, reason: str) -> None:
+        """The quality gate after a group."""
+        self._gates.append({"task": task, "priority": priority, "suffices": suffices, "reason": reason})
+
+    def dropped(self, documents: Sequence[UniqueTextDocument], reason: str) -> None:
+        """Documents left out of the final context."""
+        for document in documents:
+            key = {"documentId": str(document.document_id), "page": document.page}
+            self._dropped.append({**key, "sentenceNumber": document.sentence_number, "reason": reason})
+
+    def kept(self, count: int) -> None:
+        """How many documents the final context has."""
+        self._kept = count
+
+    def note(self, text: str) -> None:
+        """Anything else that explains the answer."""
+        self._notes.append(text)
+
+    def to_wire(self) -> dict[str, Any]:
+        """The JSON object of the TRACE event."""
+        return {
+            "language": self.language,
+            "importantWords": list(self.important_words),
+            "generation": self.generation,
+            "orchestrator": self.orchestrator,
+            "answeredBy": self.answered_by,
+            "subQueries": list(self.sub_queries),
+            "tools": list(self._tools),
+            "gates": list(self._gates),
+            "documents": {"kept": self._kept, "dropped": list(self._dropped)},
+            "notes": list(self._notes),
+        }

@@ -1,0 +1,95 @@
+"""Checking a chat request before its stream begins."""
+
+from __future__ import annotations
+
+import uuid
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from typing import Any
+
+from serving.answering import Answerer
+from serving.errors import ApiError, shortened, unknown_domain
+from serving.judging import Judge
+from serving.phrases import LANGUAGES
+from serving.settings import Limits
+from serving.toolbox import Toolbox
+from serving.wire import ChatRequest
+from toolkit.errors import ToolParametersError, ToolRequestError, UnknownToolError
+from toolkit.execution import run_tool_method
+from toolkit.knowledge import Knowledge, KnowledgeBase
+from toolkit.parameters import plain_parameters, validated_parameters
+from toolkit.tool import ChatbotTool
+
+
+@dataclass(frozen=True, slots=True)
+class ChatServices:
+    """What the pipeline works with; shared by all requests."""
+
+    toolbox: Toolbox
+    knowledge: KnowledgeBase
+    judge: Judge
+    answerer: Answerer
+    limits: Limits
+    executor: Executor
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A checked request."""
+
+    chat_id: str
+    request: ChatRequest
+    generation: int
+    tool: ChatbotTool[Any] | None
+    """The tool that the request names."""
+    tool_parameters: dict[str, Any] | None
+
+
+async def prepare_turn(services: ChatServices, request: ChatRequest) -> Turn:
+    """Check a request before its stream begins. Raises ApiError."""
+    if not request.message.strip():
+        raise ApiError(422, "EMPTY_MESSAGE", "The message is empty; write a question into `message`.")
+    limit = services.limits.message_length
+    if len(request.message) > limit:
+        detail = f"The message is {len(request.message)} characters long; at most {limit} are possible."
+        raise ApiError(422, "MESSAGE_TOO_LONG", detail)
+    if request.language is not None and request.language not in LANGUAGES:
+        valid = ", ".join(LANGUAGES)
+        detail = f"The language {shortened(request.language)!r} is not known; valid are: {valid}."
+        raise ApiError(422, "UNKNOWN_LANGUAGE", detail)
+    knowledge = await open_domain(services.knowledge, request.domain, services.executor)
+    tool, parameters = _named_tool(services.toolbox, request)
+    chat_id = request.chat_id or uuid.uuid4().hex
+    return Turn(chat_id, request, knowledge.generation, tool, parameters)
+
+
+async def open_domain(knowledge: KnowledgeBase, domain: str, executor: Executor) -> Knowledge:
+    """The newest generation of a domain. Raises ApiError that names the domains there are."""
+    try:
+        return await run_tool_method(knowledge.open, domain, executor=executor)
+    except LookupError as error:
+        there_are = await run_tool_method(knowledge.domains, executor=executor)
+        if domain in there_are:
+            raise
+        raise unknown_domain(domain, there_are) from error
+
+
+def _named_tool(
+    toolbox: Toolbox, request: ChatRequest
+) -> tuple[ChatbotTool[Any] | None, dict[str, Any] | None]:
+    if request.tool_name is None:
+        if request.tool_parameters is not None:
+            raise ApiError(422, "TOOL_NAME_MISSING", "toolParameters are given without a toolName.")
+        return None, None
+    try:
+        tool = toolbox.named(request.tool_name, request.domain, request.systems)
+        if request.tool_parameters is None:
+            return tool, None
+        parameters = validated_parameters(tool.request_class, request.tool_parameters)
+        return tool, plain_parameters(parameters)
+    except UnknownToolError as error:
+        raise ApiError(404, "UNKNOWN_TOOL", str(error)) from error
+    except ToolParametersError as error:
+        raise ApiError(422, "INVALID_TOOL_PARAMETERS", str(error)) from error
+    except ToolRequestError as error:
+        raise ApiError(422, "TOOL_NOT_ACTIVATABLE", str(error)) from error

@@ -1,0 +1,95 @@
+"""What requests and answers look like as JSON."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic.alias_generators import to_camel
+
+Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+
+
+class Wire(BaseModel):
+    """camelCase on the wire, snake_case here; unknown fields are an error."""
+
+    model_config = ConfigDict(alias_generator=to_camel, validate_by_name=False, extra="forbid", frozen=True)
+
+
+class ChatRequest(Wire):
+    """A question to a domain."""
+
+    chat_id: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")] | None = None
+    """Of the chat to go on with; without it a new one begins."""
+    message: str
+    domain: Name
+    systems: tuple[Name, ...] = Field(default=(), max_length=50)
+    language: str | None = None
+    """`hu` or `en`; without it the question's own."""
+    tool_name: Name | None = None
+    """Start this tool, past the routing."""
+    tool_parameters: dict[str, Any] | None = None
+    trace: bool = False
+    """Send the trace before DONE."""
+
+
+class Problem(BaseModel):
+    """RFC 9457 problem details."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    code: str
+    instance: str
+
+
+class DomainInfo(Wire):
+    """A domain and its newest generation."""
+
+    name: str
+    generation: int
+    languages: tuple[str, ...]
+
+
+class Domains(Wire):
+    """The domains that have a published generation."""
+
+    domains: tuple[DomainInfo, ...]
+
+
+class PageSentence(Wire):
+    """A sentence of a page."""
+
+    sentence_number: int
+    text: str
+
+
+class Page(Wire):
+    """A page with all its sentences in their order."""
+
+    domain: str
+    generation: int
+    document_id: str
+    document_name: str
+    document_url: str | None
+    page: int
+    summary: str | None
+    sentences: tuple[PageSentence, ...]
+
+
+class EntityInfo(Wire):
+    """A name with all its forms."""
+
+    entity_id: str
+    name: str
+    label: str
+    aliases: tuple[str, ...]
+    mention_count: int
+    document_count: int
+
+
+class Entities(Wire):
+    """The entities that a text names."""
+
+    entities: tuple[EntityInfo, ...]
