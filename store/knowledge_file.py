@@ -27,7 +27,8 @@ def build_knowledge_file(root: Path, parts: Iterable[Part], target: Path, memory
             for name, files in by_table.items():
                 _create(connection, TABLES[name], files)
             connection.execute(
-                "CREATE TABLE aliases AS SELECT entity_id, unnest(aliases) AS alias FROM entities"
+                "CREATE TABLE aliases AS SELECT DISTINCT entity_id, alias, lower(strip_accents(alias)) AS folded"
+                " FROM (SELECT entity_id, unnest(list_append(aliases, name)) AS alias FROM entities) ORDER BY ALL"
             )
             connection.execute("CHECKPOINT")
         sync_file(aside)

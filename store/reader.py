@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -42,12 +42,12 @@ class Generation:
         """The domain's name."""
         return self.commit.domain
 
-    def query(self, sql: str, parameters: Sequence[object] = ()) -> pa.Table:
+    def query(self, sql: str, parameters: Sequence[object] | Mapping[str, object] | None = None) -> pa.Table:
         """The result of a statement over the tables of `store.tables`; values are bound, never pasted."""
         cursor: duckdb.DuckDBPyConnection | None = getattr(self._cursors, "cursor", None)
         if cursor is None:
             cursor = self._cursors.cursor = self._connection.cursor()
-        table: pa.Table = cursor.sql(sql, params=list(parameters)).to_arrow_table()
+        table: pa.Table = cursor.sql(sql, params=parameters).to_arrow_table()
         return table
 
     def close(self) -> None:

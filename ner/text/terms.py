@@ -61,5 +61,5 @@ def _stem(word: str, language: str) -> str:
 
 
 @lru_cache
-def _stemmer(language: str) -> snowballstemmer.stemmer:  # type: ignore[no-any-unimported]
+def _stemmer(language: str) -> snowballstemmer.stemmer:
     return snowballstemmer.stemmer(_ALGORITHMS[language])

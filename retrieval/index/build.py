@@ -55,7 +55,9 @@ def build_index(
             known[row["document_id"]].headings[row["page"]] = row["heading"]
     stats = IndexStats()
     with _Writer(folder / PASSAGES, PASSAGES) as passages, _Writer(folder / SENTENCES, SENTENCES) as single:
-        for (identity, page), rows in groupby(_rows(sentences), lambda row: (row["document_id"], row["page"])):
+        for (identity, page), rows in groupby(
+            _rows(sentences), lambda row: (row["document_id"], row["page"])
+        ):
             document = known[identity]
             title = _title(document, page)
             for passage in _passages(rows):

@@ -48,9 +48,8 @@ class SearchTerms:
 
 
 def _distinct(name: str, analysed: Sequence[Terms]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(term for terms in analysed for term in getattr(terms, name)[: LONGEST_QUERY * 4]))[
-        :LONGEST_QUERY
-    ]
+    found = (term for terms in analysed for term in getattr(terms, name)[: 4 * LONGEST_QUERY])
+    return tuple(dict.fromkeys(found))[:LONGEST_QUERY]
 
 
 class SearchIndex:
@@ -105,12 +104,19 @@ def _search(
     searcher = index.searcher()
     hits = searcher.search(query, limit, count=False).hits
     addresses = [address for _, address in hits]
-    columns = [searcher.fast_field_values(name, addresses) for name in ("document_id", "page", "first", "last")]
+    columns = [
+        searcher.fast_field_values(name, addresses) for name in ("document_id", "page", "first", "last")
+    ]
     found = [
-        Hit(*(int(value or 0) for value in place), score=float(score))
+        _hit([int(value or 0) for value in place], float(score))
         for (score, _), place in zip(hits, zip(*columns, strict=True), strict=True)
     ]
     return sorted(found, key=_rank)
+
+
+def _hit(place: Sequence[int], score: float) -> Hit:
+    document_id, page, first, last = place
+    return Hit(document_id, page, first, last, score)
 
 
 def _rank(hit: Hit) -> tuple[float, int, int, int]:
