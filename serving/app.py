@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
+from importlib.metadata import EntryPoint
 
 from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
+from retrieval.knowledge import StoreKnowledgeBase
+from retrieval.tools.entity import EntityAnalysisTool
+from retrieval.tools.rag import RAGRetrievalTool
 from serving.answering import Answerer, FallbackAnswerer, ModelAnswerer
+from serving.explicit import ParameterAwareAssistant
 from serving.guard import GuardMiddleware
 from serving.judging import Judge
 from serving.model_judge import ModelJudge
+from serving.offline.assistant import OfflineAssistant
 from serving.offline.judge import OfflineJudge
 from serving.offline.quotes import QuoteAnswerer
 from serving.offline.words import word_keys
@@ -22,14 +28,16 @@ from serving.platform import Platform
 from serving.problems import install_problem_handlers
 from serving.routes import chat, health, store, web
 from serving.settings import Settings
-from serving.toolbox import Toolbox
 from serving.turns import ChatServices
+from toolkit.discovery import ToolClass
 from toolkit.knowledge import KnowledgeBase
 from toolkit.llm.assistant import LlmAssistant
+from toolkit.registry import ToolRegistry
 from toolkit.threads import DaemonThreadPool
 
 logger = logging.getLogger(__name__)
 
+BUILT_INS: tuple[ToolClass, ...] = (EntityAnalysisTool, RAGRetrievalTool)
 WORKER_THREADS = 16
 """For tools with plain methods and for reading the store."""
 
@@ -37,22 +45,32 @@ WORKER_THREADS = 16
 def create_app(
     settings: Settings,
     *,
-    knowledge: KnowledgeBase,
-    toolbox: Toolbox,
+    knowledge: KnowledgeBase | None = None,
     llm: LlmAssistant | None = None,
+    built_ins: Iterable[ToolClass] = BUILT_INS,
+    plugins: Iterable[EntryPoint] | None = None,
 ) -> FastAPI:
-    """The app over a store; without `llm` the offline assistant judges and answers.
+    """The app over `knowledge`, by default the store of the settings.
 
-    Raises StartupError where the settings would leave the server open to others.
+    `llm` judges and answers, by default the model of the settings, or else the offline assistant. `plugins`
+    stand in for the installed ones. Raises StartupError where the settings would leave the server open.
     """
     settings.check()
+    knowledge = knowledge or StoreKnowledgeBase(settings.store)
     judge: Judge = OfflineJudge()
     answerer: Answerer = QuoteAnswerer()
     if llm is not None:
         judge = ModelJudge(llm, judge)
         answerer = FallbackAnswerer(ModelAnswerer(llm), answerer)
     executor = DaemonThreadPool(WORKER_THREADS, name="serving")
-    services = ChatServices(toolbox, knowledge, judge, answerer, settings.limits, executor)
+    registry = ToolRegistry(
+        built_ins,
+        settings.plugins,
+        llm=ParameterAwareAssistant(llm or OfflineAssistant()),
+        knowledge=knowledge,
+        plugins=plugins,
+    )
+    services = ChatServices(registry, knowledge, judge, answerer, settings.limits, executor)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:

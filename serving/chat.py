@@ -13,7 +13,7 @@ from serving.budget import fit_context
 from serving.contexts import Contribution, contributing_tools
 from serving.events import EventChannel
 from serving.explicit import given_parameters
-from serving.orchestrator import AbstractOrchestratorTool, OrchestratorScope
+from serving.orchestrator import AbstractOrchestratorTool, DefaultOrchestrator, OrchestratorScope
 from serving.phrases import LANGUAGES
 from serving.prompt import Supplement, number_sources
 from serving.running import ToolRunner
@@ -21,8 +21,9 @@ from serving.trace import Trace
 from serving.turns import ChatServices, Turn
 from toolkit.contexts import NO_CONTEXTS
 from toolkit.emitter import LLM_GENERATION
+from toolkit.errors import PluginLoadError
 from toolkit.execution import run_tool_method
-from toolkit.kinds import ContextConsumerTool
+from toolkit.kinds import ContextConsumerTool, OrchestratorTool
 from toolkit.results import ResultMode, ToolExecutionResult
 from toolkit.tool import ChatbotTool, ToolCall
 
@@ -108,7 +109,7 @@ class ChatRun:
         services, request = self._services, self._turn.request
         tools = [
             tool
-            for tool in services.toolbox.routed(request.domain, request.systems)
+            for tool in services.registry.routed(request.domain, request.systems)
             if await self._is_eligible(tool)
         ]
         if not tools:
@@ -161,11 +162,13 @@ class ChatRun:
     async def _orchestrate(self, call: ToolCall) -> ToolExecutionResult | None:
         """Run the one orchestrator of the request."""
         services, request = self._services, self._turn.request
-        orchestrator = services.toolbox.new_orchestrator(request.domain, request.systems)
+        orchestrator = self._new_orchestrator()
         self._trace.orchestrator = orchestrator.name
         if isinstance(orchestrator, AbstractOrchestratorTool):
-            scope = OrchestratorScope(services.judge, self._settled, self._runner, self._trace)
-            orchestrator.begin(scope)
+            tools = services.registry.orchestrated(request.domain, request.systems)
+            orchestrator.begin(
+                OrchestratorScope(tools, services.judge, self._settled, self._runner, self._trace)
+            )
         try:
             result = await run_tool_method(orchestrator.execute_with_result, call, executor=services.executor)
         except Exception as error:
@@ -180,6 +183,16 @@ class ChatRun:
         elif result is not None:
             self._take_in([(orchestrator, result)])
         return None
+
+    def _new_orchestrator(self) -> OrchestratorTool[Any]:
+        request = self._turn.request
+        try:
+            chosen = self._services.registry.orchestrator(request.domain, request.systems)
+        except PluginLoadError as error:
+            logger.error("the default orchestrator runs instead: %s", error)
+            self._trace.note(f"the default orchestrator ran instead: {error}")
+            chosen = None
+        return chosen or DefaultOrchestrator()
 
     async def _deliver(self, result: ToolExecutionResult) -> None:
         """Send a tool's own answer."""
@@ -212,12 +225,12 @@ class ChatRun:
 
     def _supplements(self) -> list[Supplement]:
         request = self._turn.request
-        toolbox = self._services.toolbox
+        registry = self._services.registry
         known = {
             tool.name: tool.system_prompt_supplement
             for tool in (
-                *toolbox.routed(request.domain, request.systems),
-                *toolbox.orchestrated(request.domain, request.systems),
+                *registry.routed(request.domain, request.systems),
+                *registry.orchestrated(request.domain, request.systems),
                 *([self._turn.tool] if self._turn.tool else ()),
             )
         }

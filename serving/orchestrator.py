@@ -24,7 +24,6 @@ from toolkit.kinds import (
     ToolDependent,
 )
 from toolkit.results import ResultMode, ToolExecutionResult
-from toolkit.services import Services
 from toolkit.tool import ALL, ToolCall
 
 MOST_SUB_QUERIES = 8
@@ -41,6 +40,8 @@ class NoParameters(BaseModel):
 class OrchestratorScope:
     """What an orchestrator works with for one request."""
 
+    tools: Sequence[AnyTool]
+    """Active for the request's domain and systems."""
     judge: Judge
     settled: Settled
     runner: ToolRunner
@@ -78,12 +79,6 @@ class AbstractOrchestratorTool(OrchestratorTool[NoParameters]):
 
     scope: OrchestratorScope
     buffer: ContextBuffer
-    tools: Sequence[AnyTool]
-    """Active for the request's domain and systems."""
-
-    def init(self, services: Services) -> None:
-        """Keep the platform, which knows the tools; a subclass that overrides this calls it."""
-        self._services = services
 
     def begin(self, scope: OrchestratorScope, buffer: ContextBuffer | None = None) -> None:
         """Take what the request brings; a buffer goes on from an earlier run and repeats none of its work."""
@@ -92,7 +87,6 @@ class AbstractOrchestratorTool(OrchestratorTool[NoParameters]):
 
     async def execute_with_result(self, call: ToolCall) -> ToolExecutionResult | None:
         """Run the rounds. None when no tool gave anything."""
-        self.tools = self._services.orchestrated_tools(call.domain, call.systems)
         queries = await self.split(call)
         tasks: list[Task] = []
         for hop in range(self.max_hops + 1):
@@ -113,8 +107,8 @@ class AbstractOrchestratorTool(OrchestratorTool[NoParameters]):
 
     async def pick(self, call: ToolCall, task: Task) -> list[AnyTool]:
         """The tools that may help with a sub-query; those they depend on are added by the template."""
-        names = set(await self.scope.judge.suitable_tools(task.query, self.tools, self.scope.settled))
-        return [tool for tool in self.tools if tool.name in names or tool.priority == MAX_PRIORITY]
+        names = set(await self.scope.judge.suitable_tools(task.query, self.scope.tools, self.scope.settled))
+        return [tool for tool in self.scope.tools if tool.name in names or tool.priority == MAX_PRIORITY]
 
     async def judge_group(self, call: ToolCall, task: Task, priority: int) -> bool:
         """The quality gate after the group of that priority: whether what was found so far suffices."""
@@ -237,7 +231,7 @@ class AbstractOrchestratorTool(OrchestratorTool[NoParameters]):
     def _trace_unpicked(self, tasks: Sequence[Task], plan: Sequence[tuple[Task, AnyTool]]) -> None:
         planned = {(task.number, tool.name) for task, tool in plan}
         for task in tasks:
-            for tool in self.tools:
+            for tool in self.scope.tools:
                 if (task.number, tool.name) not in planned:
                     self.scope.trace.skipped(tool.name, "not suitable for the question", task=task.number)
 

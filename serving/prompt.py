@@ -11,7 +11,13 @@ from itertools import groupby
 from typing import Any
 
 from serving.phrases import LANGUAGES, phrase
-from toolkit.documents import SUMMARY_SENTENCE, UniqueTextDocument, merge_documents, public_documents
+from toolkit.documents import (
+    SUMMARY_SENTENCE,
+    TextAnswer,
+    UniqueTextDocument,
+    merge_documents,
+    public_documents,
+)
 
 _CITATION = re.compile(r"\[(\d{1,4}(?:\s*[,;]\s*\d{1,4})*)\]")
 
@@ -25,11 +31,11 @@ class Source:
     document: UniqueTextDocument
 
     def to_wire(self) -> dict[str, Any]:
-        """The source's JSON object in the SOURCES event."""
+        """The source's JSON object; `generated`: a tool's own text, which stands on no page."""
         wire = self.document.to_wire()
         if not math.isfinite(self.document.sentence_score):
             wire["sentenceScore"] = 0.0
-        return {"number": self.number, **wire}
+        return {"number": self.number, **wire, "generated": isinstance(self.document, TextAnswer)}
 
 
 @dataclass(frozen=True, slots=True)

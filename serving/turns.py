@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import uuid
 from concurrent.futures import Executor
 from dataclasses import dataclass
@@ -12,20 +13,23 @@ from serving.errors import ApiError, shortened, unknown_domain
 from serving.judging import Judge
 from serving.phrases import LANGUAGES
 from serving.settings import Limits
-from serving.toolbox import Toolbox
 from serving.wire import ChatRequest
+from toolkit.activation import ToolKind, kind_of
 from toolkit.errors import ToolParametersError, ToolRequestError, UnknownToolError
 from toolkit.execution import run_tool_method
 from toolkit.knowledge import Knowledge, KnowledgeBase
 from toolkit.parameters import plain_parameters, validated_parameters
+from toolkit.registry import ToolRegistry
 from toolkit.tool import ChatbotTool
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class ChatServices:
     """What the pipeline works with; shared by all requests."""
 
-    toolbox: Toolbox
+    registry: ToolRegistry
     knowledge: KnowledgeBase
     judge: Judge
     answerer: Answerer
@@ -58,7 +62,7 @@ async def prepare_turn(services: ChatServices, request: ChatRequest) -> Turn:
         detail = f"The language {shortened(request.language)!r} is not known; valid are: {valid}."
         raise ApiError(422, "UNKNOWN_LANGUAGE", detail)
     knowledge = await open_domain(services.knowledge, request.domain, services.executor)
-    tool, parameters = _named_tool(services.toolbox, request)
+    tool, parameters = await _named_tool(services, request)
     chat_id = request.chat_id or uuid.uuid4().hex
     return Turn(chat_id, request, knowledge.generation, tool, parameters)
 
@@ -74,15 +78,17 @@ async def open_domain(knowledge: KnowledgeBase, domain: str, executor: Executor)
         raise unknown_domain(domain, there_are) from error
 
 
-def _named_tool(
-    toolbox: Toolbox, request: ChatRequest
+async def _named_tool(
+    services: ChatServices, request: ChatRequest
 ) -> tuple[ChatbotTool[Any] | None, dict[str, Any] | None]:
     if request.tool_name is None:
         if request.tool_parameters is not None:
             raise ApiError(422, "TOOL_NAME_MISSING", "toolParameters are given without a toolName.")
         return None, None
     try:
-        tool = toolbox.named(request.tool_name, request.domain, request.systems)
+        tool = services.registry.activatable(request.tool_name, request.domain, request.systems)
+        if kind_of(tool) is ToolKind.ROUTED and not await _is_eligible(services, tool):
+            raise ApiError(403, "TOOL_NOT_ELIGIBLE", f"Tool {tool.name!r} is not open to this user.")
         if request.tool_parameters is None:
             return tool, None
         parameters = validated_parameters(tool.request_class, request.tool_parameters)
@@ -93,3 +99,11 @@ def _named_tool(
         raise ApiError(422, "INVALID_TOOL_PARAMETERS", str(error)) from error
     except ToolRequestError as error:
         raise ApiError(422, "TOOL_NOT_ACTIVATABLE", str(error)) from error
+
+
+async def _is_eligible(services: ChatServices, tool: ChatbotTool[Any]) -> bool:
+    try:
+        return await run_tool_method(tool.is_eligible, None, executor=services.executor)
+    except Exception:
+        logger.exception("tool %s: is_eligible failed", tool.name)
+        return False

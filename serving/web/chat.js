@@ -15,6 +15,7 @@ const TEXTS = {
     source: (number) => `Source ${number}`,
     place: (page, sentence) => `page ${page}, sentence ${sentence}`,
     placeSummary: (page) => `page ${page}, summary`,
+    compiled: "compiled from the knowledge store",
     page: (page) => `Page ${page}`,
     noDomains: "The store is empty. Fill it with: tudastar ingest PATH --domain NAME",
     stopped: "Stopped.",
@@ -48,6 +49,7 @@ const TEXTS = {
     source: (number) => `${number}. forrás`,
     place: (page, sentence) => `${page}. oldal, ${sentence}. mondat`,
     placeSummary: (page) => `${page}. oldal, összefoglaló`,
+    compiled: "a tudástár összesítése",
     page: (page) => `${page}. oldal`,
     noDomains: "A tudástár üres. Töltse fel így: tudastar ingest MAPPA --domain NÉV",
     stopped: "Leállítva.",
@@ -256,6 +258,7 @@ class Turn {
 }
 
 function placeOf(source) {
+  if (source.generated) return t.compiled;
   if (source.sentenceNumber < 0) return t.placeSummary(source.page + 1);
   return t.place(source.page + 1, source.sentenceNumber + 1);
 }
@@ -308,8 +311,11 @@ async function openSource(source, domain) {
   viewer.text.replaceChildren();
   viewer.link.hidden = !/^https?:\/\//i.test(source.documentUrl ?? "");
   if (!viewer.link.hidden) viewer.link.href = source.documentUrl;
+  viewer.back.hidden = viewer.on.hidden = source.generated;
   if (!viewer.root.open) viewer.root.showModal();
-  await showPage(source.page);
+  if (!source.generated) return showPage(source.page);
+  viewer.place.textContent = placeOf(source);
+  viewer.text.replaceChildren(element("p", "", source.text ?? ""));
 }
 
 async function showPage(number) {

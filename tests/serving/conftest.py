@@ -4,30 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from dataclasses import replace
+from typing import Any
 
 import httpx
 import pytest
 from fastapi import FastAPI
-from pydantic import BaseModel
 
 from ner.text.tokens import fold, words
+from retrieval.tools.rag import RAGRetrievalTool
 from serving.app import create_app
-from serving.orchestrator import DefaultOrchestrator
 from serving.settings import Limits, Settings
-from toolkit.activation import ToolKind, active_tools, closest_tools, kind_of
 from toolkit.documents import UniqueTextDocument
-from toolkit.emitter import ProgressEvent
-from toolkit.errors import ToolNotActivatableError, UnknownToolError
-from toolkit.kinds import MAX_PRIORITY, OrchestratorActivatedTool, OrchestratorTool
-from toolkit.knowledge import Entity, Knowledge, KnowledgeBase, Neighbour
+from toolkit.knowledge import Entity, Knowledge, Neighbour
 from toolkit.llm.assistant import LlmAssistant
-from toolkit.results import ToolExecutionResult
-from toolkit.services import Services
-from toolkit.tool import ALL, ChatbotTool, ToolCall
-
-T = TypeVar("T")
+from toolkit.tool import ChatbotTool
 
 HOSPITAL = {
     "Kardiológia.html": [
@@ -108,72 +99,6 @@ class SmallKnowledgeBase:
         return self.stores[domain]
 
 
-class Query(BaseModel):
-    query: str | None = None
-
-
-class SmallSearchTool(OrchestratorActivatedTool[Query]):
-    """The retrieval fallback."""
-
-    name = "small_search"
-    eligible_system = ALL
-    request_class = Query
-    priority = MAX_PRIORITY
-    executable_instruction = "small_search: always"
-
-    def init(self, services: Services) -> None:
-        self._services = services
-
-    def execute_with_result(self, call: ToolCall) -> ToolExecutionResult | None:
-        knowledge = self._services.knowledge.open(call.domain)
-        self.tool_progress_emitter(call.emitter).next(ProgressEvent("SEARCHING"))
-        found = knowledge.search(call.user_prompt, call.systems)
-        return ToolExecutionResult.as_context(self.name, found) if found else None
-
-
-@dataclass
-class SmallPlatform:
-    """Tools by list: both what they get at `init` and what the chat asks for them."""
-
-    tools: list[ChatbotTool[Any]]
-    knowledge: KnowledgeBase
-    llm: LlmAssistant
-    orchestrators: list[type[OrchestratorTool[Any]]] = field(default_factory=lambda: [DefaultOrchestrator])
-
-    def get(self, tool_class: type[T]) -> T:
-        return next(tool for tool in self.tools if isinstance(tool, tool_class))
-
-    def settings(self, section: str) -> Mapping[str, Any]:
-        return {}
-
-    def orchestrated_tools(
-        self, domain: str, systems: Sequence[str]
-    ) -> Sequence[OrchestratorActivatedTool[Any]]:
-        return self.orchestrated(domain, systems)
-
-    def routed(self, domain: str, systems: Sequence[str]) -> list[ChatbotTool[Any]]:
-        routed = [tool for tool in self.tools if kind_of(tool) is ToolKind.ROUTED]
-        return list(active_tools(routed, domain, systems))
-
-    def orchestrated(self, domain: str, systems: Sequence[str]) -> list[OrchestratorActivatedTool[Any]]:
-        kind = [tool for tool in self.tools if isinstance(tool, OrchestratorActivatedTool)]
-        return list(active_tools(kind, domain, systems))
-
-    def new_orchestrator(self, domain: str, systems: Sequence[str]) -> OrchestratorTool[Any]:
-        made = [each() for each in self.orchestrators]
-        chosen = closest_tools(active_tools(made, domain, systems))[-1]
-        chosen.init(self)
-        return chosen
-
-    def named(self, name: str, domain: str, systems: Sequence[str]) -> ChatbotTool[Any]:
-        found = [tool for tool in self.tools if tool.name == name]
-        if not found:
-            raise UnknownToolError(f"no tool {name!r}; there are {[tool.name for tool in self.tools]}")
-        if not active_tools(found, domain, systems):
-            raise ToolNotActivatableError(f"tool {name!r} does not serve domain {domain!r}")
-        return found[0]
-
-
 MakeApp = Callable[..., FastAPI]
 
 
@@ -185,26 +110,17 @@ def knowledge_base() -> SmallKnowledgeBase:
 
 @pytest.fixture
 def make_app(knowledge_base: SmallKnowledgeBase) -> MakeApp:
-    """Makes an app over the small store, with more tools, other orchestrators, a model, settings."""
+    """Makes an app over the small store: retrieval and further tools, a model, settings."""
 
     def make(
-        *tools: ChatbotTool[Any],
+        *tools: type[ChatbotTool[Any]],
         llm: LlmAssistant | None = None,
-        orchestrators: Sequence[type[OrchestratorTool[Any]]] = (),
         limits: Mapping[str, Any] | None = None,
         **settings: Any,
     ) -> FastAPI:
-        from serving.explicit import ParameterAwareAssistant
-        from serving.offline.assistant import OfflineAssistant
-
-        platform = SmallPlatform(
-            [SmallSearchTool(), *tools], knowledge_base, ParameterAwareAssistant(llm or OfflineAssistant())
-        )
-        platform.orchestrators.extend(orchestrators)
-        for tool in platform.tools:
-            tool.init(platform)
         made = Settings(_env_file=None, limits=Limits(**(limits or {})), **settings)
-        return create_app(made, knowledge=knowledge_base, toolbox=platform, llm=llm)
+        built_ins = (RAGRetrievalTool, *tools)
+        return create_app(made, knowledge=knowledge_base, llm=llm, built_ins=built_ins, plugins=())
 
     return make
 
