@@ -16,7 +16,6 @@ from ner.errors import NerError
 from ner.recognisers.contract import recogniser_class
 from ner.spec import DEFAULT_RECOGNISERS
 from pipelines.engines.choose import JAVA_HELP, OLDEST_JAVA, java_version
-from serving.settings import Settings
 from store.errors import StoreError
 from store.reader import KnowledgeStore
 
@@ -79,12 +78,17 @@ def _store(path: Path) -> Finding:
 
 
 def _language_model() -> Finding:
-    settings = Settings()
-    if settings.llm_base_url:
-        return Finding("language model", True, f"{settings.llm_model} at {settings.llm_base_url}")
+    from serving.settings import Settings
+
+    try:
+        model = Settings().llm
+    except ValueError as error:
+        return Finding("settings", False, str(error), "correct the TUDASTAR_ environment variables")
+    if model.base_url:
+        return Finding("language model", True, f"{model.model} at {model.base_url}")
     return Finding(
         "language model",
         True,
         "none: answers quote the documents",
-        "optional: set TUDASTAR_LLM_BASE_URL and TUDASTAR_LLM_MODEL",
+        "optional: set TUDASTAR_LLM__BASE_URL and TUDASTAR_LLM__MODEL",
     )

@@ -48,7 +48,7 @@ def ingest(
         with progress.shown():
             runner = PipelineRunner(store, make_engine, progress)
             report = runner.run(DomainSpec(domain=domain), IngestionRequest(sources=tuple(requests)))
-        print_json(dataclasses.asdict(report)) if as_json else _tell(report, store)
+        print_json(dataclasses.asdict(report)) if as_json else tell_report(report, store)
 
 
 def _requests(paths: list[str], system: str, source: str | None, language: str) -> list[SourceRequest]:
@@ -61,7 +61,8 @@ def _requests(paths: list[str], system: str, source: str | None, language: str) 
     return [SourceRequest(path, source, system, language) for path in paths]
 
 
-def _tell(report: IngestionReport, store: Path) -> None:
+def tell_report(report: IngestionReport, store: Path) -> None:
+    """Print how a run ended and what the store holds now."""
     counts = report.counts
     if report.status == "unchanged":
         print_text(f"nothing new: generation {report.generation} of {report.domain!r} is up to date")

@@ -56,7 +56,7 @@ def _entities(generation: Generation, query: str, label: str) -> list[dict[str, 
 
 
 def digest(domain: DomainOption, store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
-    """Print the store's logical digest: equal content gives equal digests, wherever and however it was built."""
+    """Print the logical digest: equal content has an equal digest, wherever and however it was built."""
     with errors_told():
         commit = KnowledgeStore(store).commit(domain)
         tables = digest_tables(DomainLayout.of(store, domain).root, commit.parts)
