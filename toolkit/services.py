@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Protocol, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from toolkit.knowledge import KnowledgeBase
 from toolkit.llm.assistant import LlmAssistant
+
+if TYPE_CHECKING:
+    from toolkit.kinds import OrchestratorActivatedTool
 
 T = TypeVar("T")
 
@@ -22,4 +26,12 @@ class Services(Protocol):
         """The published knowledge stores."""
 
     def get(self, tool_class: type[T]) -> T:
-        """The one instance of another tool. Raises LookupError when it is not loaded."""
+        """The one instance of another tool, initialised. Raises LookupError when it is not loaded."""
+
+    def settings(self, section: str) -> Mapping[str, Any]:
+        """The settings of that section, by custom the tool's name; empty when there are none."""
+
+    def orchestrated_tools(
+        self, domain: str, systems: Sequence[str]
+    ) -> Sequence[OrchestratorActivatedTool[Any]]:
+        """For an orchestrator: its tools that are active for a request, by priority and name."""

@@ -60,7 +60,8 @@ def test_r9_2_the_order_is_by_document_page_and_sentence() -> None:
         sentence(1, 2, 1),
         sentence(2, 0, 0),
     ]
-    assert [each.key for each in sorted(ordered[::-1])] == [each.key for each in ordered]
+    backwards = ordered[::-1]
+    assert [each.key for each in sorted(backwards)] == [each.key for each in ordered]
     assert ordered[0] < ordered[1] <= ordered[1]
     assert ordered[4] > ordered[3] >= ordered[3]
     with pytest.raises(TypeError):
