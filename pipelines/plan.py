@@ -77,13 +77,17 @@ def make_plan(requests: Sequence[SourceRequest], parent: Commit | None, fingerpr
 
     Raises SourceError when a source has nothing, cannot be listed whole, or its name is taken.
     """
-    plans = [_plan_source(request, parent, fingerprint) for request in requests]
-    named = {plan.source.name for plan in plans}
-    if len(named) < len(plans):
-        names = ", ".join(sorted(plan.source.name for plan in plans))
+    names = [_source_name(request) for request in requests]
+    if len(set(names)) < len(names):
         raise SourceError(
-            f"two of the paths have the same source name ({names}): ingest them one by one with --source"
+            f"two of the paths have the same source name ({', '.join(sorted(names))}): "
+            "ingest them one by one with --source"
         )
+    plans = [
+        _plan_source(request, name, parent, fingerprint)
+        for request, name in zip(requests, names, strict=True)
+    ]
+    named = set(names)
     kept_sources = [each for each in parent.sources if each.name not in named] if parent else []
     kept_buckets = [each for each in parent.buckets if each.source not in named] if parent else []
     before = {(each.bucket, each.inputs) for each in parent.buckets} if parent else set()
@@ -100,9 +104,12 @@ def make_plan(requests: Sequence[SourceRequest], parent: Commit | None, fingerpr
     )
 
 
-def _plan_source(request: SourceRequest, parent: Commit | None, fingerprint: str) -> SourcePlan:
+def _source_name(request: SourceRequest) -> str:
+    return check_name("source", request.name) if request.name else default_source_name(request.root)
+
+
+def _plan_source(request: SourceRequest, name: str, parent: Commit | None, fingerprint: str) -> SourcePlan:
     listing = list_source(request.root)
-    name = check_name("source", request.name) if request.name else default_source_name(request.root)
     root = request.root if _is_glob(request.root) else str(Path(request.root).resolve())
     known = next((each for each in parent.sources if each.name == name), None) if parent else None
     if known and known.root != root and not request.name:
