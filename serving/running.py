@@ -32,12 +32,13 @@ class ToolRunner:
         self, tool: ChatbotTool[Any], method: Callable[..., ToolOutcome], *args: Any, task: int | None = None
     ) -> ToolExecutionResult | None:
         """The result of a method of the tool; None also when it failed or took too long."""
+        entry = self._trace.started(tool.name, task=task)
         async with self._running:
             started = time.perf_counter()
             outcome, result, reason = await self._call(tool, method, args)
         seconds = time.perf_counter() - started
         documents = len(result.documents) if result else 0
-        self._trace.ran(tool.name, outcome, task=task, seconds=seconds, documents=documents, reason=reason)
+        self._trace.ended(entry, outcome, seconds=seconds, documents=documents, reason=reason)
         return result
 
     async def _call(

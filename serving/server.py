@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
-import logging
 import socket
+from collections.abc import Callable
 
 import uvicorn
 from fastapi import FastAPI
 
+from serving.app import create_app
+from serving.errors import StartupError
 from serving.settings import Settings
-
-logger = logging.getLogger(__name__)
 
 SECONDS_AFTER_STREAMS = 2
 """Beyond the time given to open streams, before uvicorn cuts what is left."""
 
+OnReady = Callable[[str], None]
+"""Takes the address to open, once requests are served."""
+
 
 class StreamEndingServer(uvicorn.Server):
-    """A uvicorn server that lets open streams end by themselves before it closes connections."""
+    """A uvicorn server that says when it serves, and lets open streams end before it closes connections."""
+
+    def __init__(self, config: uvicorn.Config, url: str, on_ready: OnReady | None) -> None:
+        super().__init__(config)
+        self.url = url
+        self._on_ready = on_ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """As uvicorn does, then tell the address."""
+        await super().startup(sockets)
+        if self.started and self._on_ready is not None:
+            self._on_ready(self.url)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Tell the streams, then do as uvicorn does."""
@@ -27,15 +41,44 @@ class StreamEndingServer(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-def make_server(settings: Settings, app: FastAPI, *, log_level: str = "info") -> StreamEndingServer:
-    """The server for an app; `run` it, or `await serve()` it inside an event loop."""
+def serve(settings: Settings, on_ready: OnReady | None = None, *, log_level: str = "info") -> None:
+    """Serve until the process is told to stop (SIGINT, SIGTERM).
+
+    Raises StartupError when the settings are unsafe or the address is not to be had.
+    """
+    app = create_app(settings)
+    listener = open_listener(settings)
+    make_server(settings, app, listener, on_ready, log_level=log_level).run(sockets=[listener])
+
+
+def open_listener(settings: Settings) -> socket.socket:
+    """The socket to listen on; port 0 takes a free one. Raises StartupError."""
+    settings.check()
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    try:
+        return socket.create_server((settings.host, settings.port), family=family)
+    except OSError as error:
+        raise StartupError(
+            f"cannot listen on {settings.host} port {settings.port}: {error.strerror or error}. Another server may "
+            "run there: stop it, or choose another port with TUDASTAR_PORT"
+        ) from error
+
+
+def make_server(
+    settings: Settings,
+    app: FastAPI,
+    listener: socket.socket,
+    on_ready: OnReady | None = None,
+    *,
+    log_level: str = "info",
+) -> StreamEndingServer:
+    """The server for an app; `run(sockets=[listener])` it, or await `serve` inside an event loop."""
     config = uvicorn.Config(
         app,
-        host=settings.host,
-        port=settings.port,
         log_level=log_level,
         server_header=False,
         proxy_headers=False,
         timeout_graceful_shutdown=int(settings.limits.shutdown_seconds) + SECONDS_AFTER_STREAMS,
     )
-    return StreamEndingServer(config)
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    return StreamEndingServer(config, f"http://{host}:{listener.getsockname()[1]}", on_ready)

@@ -28,24 +28,29 @@ class Trace:
     _kept: int = 0
     _notes: list[str] = field(default_factory=list)
 
-    def ran(
-        self,
-        tool: str,
-        outcome: str,
-        *,
-        task: int | None,
-        seconds: float,
-        documents: int = 0,
-        reason: str | None = None,
+    def started(self, tool: str, *, task: int | None) -> dict[str, Any]:
+        """A tool was started: its entry, to be given to `ended`. The order of starting is the trace's order."""
+        entry = {
+            "tool": tool,
+            "task": task,
+            "outcome": "RUNNING",
+            "seconds": 0.0,
+            "documents": 0,
+            "reason": None,
+        }
+        self._tools.append(entry)
+        return entry
+
+    def ended(
+        self, entry: dict[str, Any], outcome: str, *, seconds: float, documents: int, reason: str | None
     ) -> None:
-        """A tool ended: CONTEXT, ANSWER, ANSWERED, NEEDS_CLARIFICATION, NONE, FAILED or TIMED_OUT."""
-        entry = {"tool": tool, "task": task, "outcome": outcome, "seconds": round(seconds, 4)}
-        self._tools.append({**entry, "documents": documents, "reason": reason})
+        """It ended: CONTEXT, ANSWER, ANSWERED, NEEDS_CLARIFICATION, NONE, FAILED or TIMED_OUT."""
+        entry.update(outcome=outcome, seconds=round(seconds, 4), documents=documents, reason=reason)
 
     def skipped(self, tool: str, reason: str, *, task: int | None) -> None:
         """A tool was not run."""
-        entry = {"tool": tool, "task": task, "outcome": "SKIPPED", "seconds": 0.0}
-        self._tools.append({**entry, "documents": 0, "reason": reason})
+        entry = self.started(tool, task=task)
+        self.ended(entry, "SKIPPED", seconds=0.0, documents=0, reason=reason)
 
     def judged(self, task: int, priority: int, suffices: bool, reason: str) -> None:
         """The quality gate after a group."""

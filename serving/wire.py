@@ -13,11 +13,13 @@ Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 class Wire(BaseModel):
     """camelCase on the wire, snake_case here; unknown fields are an error."""
 
-    model_config = ConfigDict(alias_generator=to_camel, validate_by_name=False, extra="forbid", frozen=True)
+    model_config = ConfigDict(alias_generator=to_camel, validate_by_name=True, extra="forbid", frozen=True)
 
 
 class ChatRequest(Wire):
     """A question to a domain."""
+
+    model_config = ConfigDict(validate_by_name=False, validate_by_alias=True)
 
     chat_id: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")] | None = None
     """Of the chat to go on with; without it a new one begins."""
