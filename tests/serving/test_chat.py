@@ -105,7 +105,11 @@ class HoursTool(ChatbotTool[OpeningHours]):
     name = "opening_hours"
     request_class = OpeningHours
     instruction = "day: a nap neve."
-    executable_instruction = "opening_hours: Nyitvatartás kell?\n - true, ha a nyitvatartást kérdezi\n - false, ha parkolást kérdez"
+    executable_instruction = (
+        "opening_hours: Nyitvatartás kell?\n"
+        " - true, ha a nyitvatartást kérdezi\n"
+        " - false, ha parkolást kérdez"
+    )
     system_prompt_supplement = "A nyitvatartás hiteles."
 
     def init(self, services: Services) -> None:
