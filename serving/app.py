@@ -18,6 +18,7 @@ from serving.answering import Answerer, FallbackAnswerer, ModelAnswerer
 from serving.explicit import ParameterAwareAssistant
 from serving.guard import GuardMiddleware
 from serving.judging import Judge
+from serving.model import model_of
 from serving.model_judge import ModelJudge
 from serving.offline.assistant import OfflineAssistant
 from serving.offline.judge import OfflineJudge
@@ -56,28 +57,18 @@ def create_app(
     stand in for the installed ones. Raises StartupError where the settings would leave the server open.
     """
     settings.check()
+    own_model = None if llm is not None else model_of(settings.llm)
     knowledge = knowledge or StoreKnowledgeBase(settings.store)
-    judge: Judge = OfflineJudge()
-    answerer: Answerer = QuoteAnswerer()
-    if llm is not None:
-        judge = ModelJudge(llm, judge)
-        answerer = FallbackAnswerer(ModelAnswerer(llm), answerer)
-    executor = DaemonThreadPool(WORKER_THREADS, name="serving")
-    registry = ToolRegistry(
-        built_ins,
-        settings.plugins,
-        llm=ParameterAwareAssistant(llm or OfflineAssistant()),
-        knowledge=knowledge,
-        plugins=plugins,
-    )
-    services = ChatServices(registry, knowledge, judge, answerer, settings.limits, executor)
+    services = _chat_services(settings, knowledge, llm or own_model, built_ins, plugins)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        warming = asyncio.get_running_loop().run_in_executor(executor, _warm_up)
+        warming = asyncio.get_running_loop().run_in_executor(services.executor, _warm_up)
         yield
         warming.cancel()
-        executor.shutdown(wait=False, cancel_futures=True)
+        if own_model is not None:
+            await own_model.aclose()
+        services.executor.shutdown(wait=False, cancel_futures=True)
 
     app = FastAPI(
         title="Tudástár",
@@ -94,6 +85,29 @@ def create_app(
     app.mount("/static", web.PageFiles(), name="static")
     _add_guards(app, settings)
     return app
+
+
+def _chat_services(
+    settings: Settings,
+    knowledge: KnowledgeBase,
+    llm: LlmAssistant | None,
+    built_ins: Iterable[ToolClass],
+    plugins: Iterable[EntryPoint] | None,
+) -> ChatServices:
+    judge: Judge = OfflineJudge()
+    answerer: Answerer = QuoteAnswerer()
+    if llm is not None:
+        judge = ModelJudge(llm, judge)
+        answerer = FallbackAnswerer(ModelAnswerer(llm), answerer)
+    registry = ToolRegistry(
+        built_ins,
+        settings.plugins,
+        llm=ParameterAwareAssistant(llm or OfflineAssistant()),
+        knowledge=knowledge,
+        plugins=plugins,
+    )
+    executor = DaemonThreadPool(WORKER_THREADS, name="serving")
+    return ChatServices(registry, knowledge, judge, answerer, settings.limits, executor)
 
 
 def _add_guards(app: FastAPI, settings: Settings) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
@@ -18,7 +18,7 @@ Names = Annotated[tuple[str, ...], NoDecode]
 """In the environment: separated by commas."""
 
 
-class LlmSettings(BaseModel):
+class ModelSettings(BaseModel):
     """An OpenAI-compatible server; without a base URL the offline assistant answers."""
 
     model_config = ConfigDict(frozen=True)
@@ -26,6 +26,8 @@ class LlmSettings(BaseModel):
     base_url: str | None = None
     api_key: SecretStr | None = None
     model: str | None = None
+    structured_output: Literal["json_schema", "json_object", "none"] = "json_schema"
+    """How the server is told to answer in JSON."""
 
     @model_validator(mode="after")
     def _model_is_named(self) -> Self:
@@ -80,7 +82,7 @@ class Settings(BaseSettings):
     """Modules that list tools, beside the installed plugins."""
     trace: bool = False
     """Send the trace with every answer, also when the request does not ask for it."""
-    llm: LlmSettings = LlmSettings()
+    llm: ModelSettings = ModelSettings()
     limits: Limits = Limits()
 
     @field_validator("allowed_hosts", "cors_origins", "plugins", mode="before")

@@ -4,7 +4,7 @@ const TEXTS = {
     welcomeTitle: "Ask your documents",
     welcomeText: "Every answer names its sources. Click a number to see the sentence on its page.",
     questionLabel: "Question",
-    placeholder: "Ask a question…",
+    placeholder: "Ask…",
     send: "Ask",
     stop: "Stop",
     close: "Close",
@@ -38,7 +38,7 @@ const TEXTS = {
     welcomeTitle: "Kérdezze a dokumentumait",
     welcomeText: "Minden válasz megnevezi a forrásait. Egy számra kattintva a mondat a saját oldalán nyílik meg.",
     questionLabel: "Kérdés",
-    placeholder: "Tegyen fel egy kérdést…",
+    placeholder: "Kérdezzen…",
     send: "Kérdezek",
     stop: "Leállítás",
     close: "Bezárás",
@@ -207,8 +207,9 @@ class Turn {
   }
 
   withCitations(node, text) {
-    text.split(/\[(\d{1,4})\]/).forEach((piece, index) => {
-      node.append(index % 2 ? this.citation(Number(piece)) : piece);
+    text.split(/\[(\d{1,4})\]/).forEach((piece, index, pieces) => {
+      if (index % 2) return node.append(this.citation(Number(piece)));
+      node.append(index < pieces.length - 1 ? piece.replace(/ $/, "\u00a0") : piece);
     });
     return node;
   }
@@ -296,7 +297,7 @@ async function ask(question) {
 function busy(isBusy) {
   page.send.hidden = isBusy;
   page.stop.hidden = !isBusy;
-  if (!isBusy) page.question.focus({ preventScroll: true });
+  if (!isBusy && matchMedia("(hover: hover)").matches) page.question.focus({ preventScroll: true });
 }
 
 // ---- a source on its page
@@ -377,7 +378,10 @@ page.question.addEventListener("keydown", (event) => {
   page.form.requestSubmit();
 });
 page.stop.addEventListener("click", () => running?.abort());
-page.domain.addEventListener("change", () => { chatId = null; });
+page.domain.addEventListener("change", () => {
+  chatId = null;
+  localStorage.setItem("tudastar-domain", page.domain.value);
+});
 viewer.back.addEventListener("click", () => showPage(shown.page - 1));
 viewer.on.addEventListener("click", () => showPage(shown.page + 1));
 byId("viewer-close").addEventListener("click", () => viewer.root.close());
@@ -389,6 +393,9 @@ async function start() {
     const { domains } = await (await call("/api/domains")).json();
     page.domain.replaceChildren(...domains.map(({ name }) => new Option(name, name)));
     page.domain.disabled = !domains.length;
+    const last = domains.find(({ name }) => name === localStorage.getItem("tudastar-domain"));
+    const first = last ?? domains.find(({ languages }) => languages[0] === language) ?? domains[0];
+    if (first) page.domain.value = first.name;
     if (!domains.length) page.welcome.append(element("p", "notice", t.noDomains));
     page.question.focus();
   } catch (error) {

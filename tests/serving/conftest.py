@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +17,7 @@ from fastapi import FastAPI
 from ner.text.tokens import fold, words
 from retrieval.tools.rag import RAGRetrievalTool
 from serving.app import create_app
+from serving.server import StreamEndingServer, make_server, open_listener
 from serving.settings import Limits, Settings
 from toolkit.documents import UniqueTextDocument
 from toolkit.knowledge import Entity, Knowledge, Neighbour
@@ -165,3 +169,26 @@ def chat(
         return [json.loads(line.removeprefix("data: ")) for line in lines]
 
     return ask
+
+
+@pytest.fixture
+def running() -> Callable[[FastAPI], Any]:
+    """Runs an app on a free port in a thread; gives the server."""
+
+    @contextmanager
+    def run(app: FastAPI) -> Iterator[StreamEndingServer]:
+        settings: Settings = app.state.platform.settings.model_copy(update={"port": 0})
+        listener = open_listener(settings)
+        ready = threading.Event()
+        server = make_server(settings, app, listener, lambda url: ready.set(), log_level="warning")
+        thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])))
+        thread.start()
+        try:
+            assert ready.wait(10)
+            yield server
+        finally:
+            server.should_exit = True
+            thread.join(20)
+            assert not thread.is_alive()
+
+    return run

@@ -6,18 +6,14 @@ import asyncio
 import json
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Mapping
 from itertools import pairwise
 from typing import Any, ClassVar
 
 import httpx
 import pytest
-from fastapi import FastAPI
 from pydantic import BaseModel
 
-from serving.server import StreamEndingServer, make_server, open_listener
-from serving.settings import Settings
 from toolkit.emitter import ProgressEvent
 from toolkit.kinds import OrchestratorActivatedTool
 from toolkit.results import ToolExecutionResult
@@ -26,29 +22,6 @@ from toolkit.tool import ALL, ChatbotTool, ToolCall
 BODY = {"message": "Hol parkolhatnak a betegek?", "domain": "hospital"}
 LONG = 60.0
 """Seconds that nothing here may last."""
-
-
-@pytest.fixture
-def running() -> Callable[[FastAPI], Any]:
-    """Runs an app on a free port in a thread; gives the server."""
-
-    @contextmanager
-    def run(app: FastAPI) -> Iterator[StreamEndingServer]:
-        settings: Settings = app.state.platform.settings.model_copy(update={"port": 0})
-        listener = open_listener(settings)
-        ready = threading.Event()
-        server = make_server(settings, app, listener, lambda url: ready.set(), log_level="warning")
-        thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])))
-        thread.start()
-        try:
-            assert ready.wait(10)
-            yield server
-        finally:
-            server.should_exit = True
-            thread.join(20)
-            assert not thread.is_alive()
-
-    return run
 
 
 class Nothing(BaseModel):
