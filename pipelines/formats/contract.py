@@ -48,7 +48,7 @@ class RawReject:
 
     source_id: str
     code: str
-    """One of `codes` below."""
+    """One of `CODES` below."""
     message: str
 
 
@@ -60,6 +60,7 @@ CODES = {
     "no_text": "there is no text layer (images only)",
     "undecodable": "the bytes are text in no known encoding",
     "unsupported": "the format is not known",
+    "too_large": "the file is larger than one document may be",
     "bad_record": "a row or line is no valid record",
     "duplicate_record": "a record's id occurred before in the same file",
 }

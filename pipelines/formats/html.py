@@ -7,24 +7,47 @@ from collections.abc import Iterator
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from pipelines.formats.contract import FormatError
+
 UNSEEN = "script, style, noscript, template, nav, head, svg, iframe, object, [hidden], [aria-hidden=true]"
 _BLOCKS = frozenset(
     "address article aside blockquote body dd details div dl dt fieldset figcaption figure footer form "
     "h1 h2 h3 h4 h5 h6 header hr li main ol p pre section summary table tbody tfoot thead tr ul".split()
 )
+DEEPEST = 10_000
+"""Elements within elements."""
+_NESTING = re.compile(r"<(/?)(?:div|span|table|ul|ol|blockquote|section|article|font|[bi])\b", re.I)
 _PARAGRAPHS = frozenset("article blockquote h1 h2 h3 h4 h5 h6 p pre section table ul ol dl".split())
 
 
 def read_html(markup: str) -> tuple[str | None, str]:
-    """Title and text: paragraphs apart by a blank line, a table's cells by tabs, `pre` with its lines."""
+    """Title (or else the first `h1`) and text.
+
+    Paragraphs are apart by a blank line, a table's cells by tabs; `pre` keeps its lines.
+    Raises FormatError (`malformed`) for a page nested without end.
+    """
+    _refuse_deep(markup)
     tree = LexborHTMLParser(markup)
-    title = tree.css_first("title")
-    name = " ".join(title.text().split()) if title else ""
+    titles = (tree.css_first(tag) for tag in ("title", "h1"))
+    name = next((text for title in titles if title and (text := " ".join(title.text().split()))), None)
     for node in tree.css(UNSEEN):
         node.decompose()
     text = "".join(_pieces(tree.body)) if tree.body else ""
-    lines = (re.sub(r"[ \r\f\v]+", " ", line).strip(" \t") for line in text.split("\n"))
-    return name or None, re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip("\n")
+    lines = (
+        re.sub(r" ?\t ?", "\t", re.sub(r"[ \r\f\v]+", " ", line)).strip(" \t") for line in text.split("\n")
+    )
+    return name, re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip("\n")
+
+
+def _refuse_deep(markup: str) -> None:
+    """The parser takes quadratic time in the depth, and no page that people read goes so deep."""
+    if markup.count("<") <= DEEPEST:
+        return
+    depth = 0
+    for tag in _NESTING.finditer(markup):
+        depth = max(depth - 1, 0) if tag[1] else depth + 1
+        if depth > DEEPEST:
+            raise FormatError("malformed", f"elements are nested more than {DEEPEST} deep")
 
 
 def _pieces(root: LexborNode) -> Iterator[str]:
