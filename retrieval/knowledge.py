@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +39,10 @@ SELECT e.*, g.weight, g.sentences FROM (
   UNION ALL SELECT source, weight, sentences FROM edges WHERE target = $entity
 ) g JOIN entities e ON e.entity_id = g.other ORDER BY g.weight DESC, e.name, e.entity_id
 """
+LOOKED_AT = 3
+"""How many times the wanted number of sentences is looked at for their length."""
+FULL_LENGTH = 8
+"""Words from which on a sentence keeps its whole score; fewer say little: "Mit csinál?"."""
 MENTIONS_SEEN = 400
 """Sentences that name an entity among which the most telling ones are chosen."""
 EVIDENCE = 3
@@ -66,9 +72,9 @@ class StoreKnowledge:
 
     def search(self, query: str, systems: Sequence[str] = (), limit: int = 10) -> list[UniqueTextDocument]:
         """The best sentences for a query, best first."""
-        hits = self._index.sentences(self._terms(query), systems, limit)
-        found = {each.key: each for each in self._sentences(hits)}
-        return [found[place] for hit in hits if (place := (hit.document_id, hit.page, hit.first)) in found]
+        hits = self._index.sentences(self._terms(query), systems, LOOKED_AT * limit)
+        found = [replace(each, sentence_score=_by_length(each)) for each in self._sentences(hits)]
+        return sorted(found, key=lambda each: (-each.sentence_score, each.key))[:limit]
 
     def search_documents(
         self, query: str, systems: Sequence[str] = (), limit: int = 10
@@ -197,6 +203,11 @@ def entity_of(row: Mapping[str, Any]) -> Entity:
         mention_count=row["mention_count"],
         document_count=row["document_count"],
     )
+
+
+def _by_length(sentence: UniqueTextDocument) -> float:
+    words = len((sentence.text or "").split())
+    return sentence.sentence_score * math.sqrt(min(words, FULL_LENGTH) / FULL_LENGTH)
 
 
 def _document(row: Mapping[str, Any], score: float) -> UniqueTextDocument:

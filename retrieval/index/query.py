@@ -8,16 +8,20 @@ from pathlib import Path
 
 import tantivy
 
-from ner.text.terms import Terms, analyse
+from ner.text.stopwords import stop_words
+from ner.text.terms import analyse
+from ner.text.tokens import fold
 from retrieval.index.fields import PASSAGES, SENTENCES, SYSTEM, TITLE
 
-WEIGHTS = {"exact": 0.3, "lemma": 1.0, "stem": 0.7, "prefix": 1.0}
+FIELD_WEIGHTS = {"exact": 0.3, "lemma": 1.0, "stem": 0.7, "prefix": 1.0}
 """Weight of each field in a score, chosen by `bench/retrieval_quality.py`."""
 TITLE_WEIGHT = 0.5
+FUNCTION_WORD_WEIGHT = 0.3
+"""Weight of the words that carry grammar, beside 1 for the others."""
 PASSAGE_SHARE = 0.5
 """Weight of the passage's score in the score of a sentence in it."""
 LONGEST_QUERY = 96
-"""Different words of a query that are looked for; the first ones."""
+"""Words of a query that are looked for; the first ones."""
 PASSAGES_SEEN = 100
 SENTENCES_SEEN = 10
 """How many times the wanted number of sentences is looked at before the passages' scores are added."""
@@ -36,20 +40,22 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class SearchTerms:
-    """A query's terms by field, each once."""
+    """A query's terms by field, each once, with its weight: words said twice weigh twice."""
 
-    fields: tuple[tuple[str, tuple[str, ...]], ...]
+    fields: tuple[tuple[str, tuple[tuple[str, float], ...]], ...]
 
     @classmethod
     def of(cls, text: str, languages: Sequence[str]) -> SearchTerms:
         """The terms of a text in each of the languages side by side."""
-        analysed = [analyse(text, language) for language in languages or ("",)]
-        return cls(tuple((name, _distinct(name, analysed)) for name in WEIGHTS))
-
-
-def _distinct(name: str, analysed: Sequence[Terms]) -> tuple[str, ...]:
-    found = (term for terms in analysed for term in getattr(terms, name)[: 4 * LONGEST_QUERY])
-    return tuple(dict.fromkeys(found))[:LONGEST_QUERY]
+        weights: dict[str, dict[str, float]] = {name: {} for name in FIELD_WEIGHTS}
+        for language in languages or ("",):
+            terms = analyse(text, language)
+            for number, word in enumerate(terms.exact[:LONGEST_QUERY]):
+                weight = FUNCTION_WORD_WEIGHT if fold(word) in stop_words(language) else 1.0
+                for name, known in weights.items():
+                    term = getattr(terms, name)[number]
+                    known[term] = known.get(term, 0.0) + weight / max(len(languages), 1)
+        return cls(tuple((name, tuple(known.items())) for name, known in weights.items()))
 
 
 class SearchIndex:
@@ -126,9 +132,11 @@ def _rank(hit: Hit) -> tuple[float, int, int, int]:
 def _query(
     schema: tantivy.Schema, terms: SearchTerms, systems: Sequence[str], title: str | None
 ) -> tantivy.Query | None:
-    weighted = [(name, term, WEIGHTS[name]) for name, values in terms.fields for term in values]
+    weighted = [
+        (name, term, FIELD_WEIGHTS[name] * weight) for name, found in terms.fields for term, weight in found
+    ]
     if title:
-        weighted += [(title, term, TITLE_WEIGHT) for term in dict(terms.fields)["lemma"]]
+        weighted += [(title, term, TITLE_WEIGHT * weight) for term, weight in dict(terms.fields)["lemma"]]
     if not weighted:
         return None
     words = tantivy.Query.boolean_query(

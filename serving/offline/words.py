@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
-from importlib.resources import files
 
 from ner.text.lemmas import name_lemma
+from ner.text.stopwords import stop_words
 from ner.text.terms import PREFIX_LETTERS, analyse
 from ner.text.tokens import fold, words
 
@@ -48,10 +48,3 @@ def word_keys(word: str, language: str) -> frozenset[str]:
         if len(exact) >= PREFIX_LETTERS
     )
     return frozenset(keys)
-
-
-@lru_cache(maxsize=4)
-def stop_words(language: str) -> frozenset[str]:
-    """The function words of a language, accent-blind."""
-    text = files("serving.offline").joinpath("words", f"{language}.txt").read_text("utf-8")
-    return frozenset(fold(word) for word in text.split())
