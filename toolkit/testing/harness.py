@@ -1,0 +1,165 @@
+"""Running one tool as the platform would, without the platform.
+
+run = run_tool(DepartmentInfo, "Hol a sebészet?", llm=ScriptedLlm({"department_info": {…}}))
+assert run.result == ToolExecutionResult.as_context("department_info", …)
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import TracebackType
+from typing import Any, Self, TypeVar, cast
+
+from toolkit.activation import ToolKind, kind_of
+from toolkit.clarification import ClarificationSession
+from toolkit.contexts import NO_CONTEXTS, ToolContexts, freeze_contexts
+from toolkit.discovery import ToolClass
+from toolkit.errors import PluginLoadError
+from toolkit.execution import run_tool_method
+from toolkit.kinds import ClarifiableContextConsumerTool, ClarifiableTool, ContextConsumerTool, ToolDependent
+from toolkit.knowledge import KnowledgeBase
+from toolkit.llm.assistant import LlmAssistant
+from toolkit.registry import ToolRegistry
+from toolkit.results import ToolExecutionResult
+from toolkit.testing.knowledge import MemoryKnowledgeBase
+from toolkit.testing.llm import ScriptedLlm
+from toolkit.testing.recording import RecordingCallback, RecordingEmitter
+from toolkit.threads import DaemonThreadPool
+from toolkit.tool import ChatbotTool, ToolCall
+
+Tool = TypeVar("Tool", bound=ChatbotTool[Any])
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRun:
+    """What a tool gave back and what it sent."""
+
+    result: ToolExecutionResult | None
+    emitter: RecordingEmitter
+    callback: RecordingCallback
+
+
+class ToolHarness:
+    """Some tools, loaded and initialised as the platform does it.
+
+    Raises PluginLoadError when one of them would be left out.
+    """
+
+    def __init__(
+        self,
+        *tool_classes: ToolClass,
+        llm: LlmAssistant | None = None,
+        knowledge: KnowledgeBase | None = None,
+        settings: Mapping[str, Mapping[str, Any]] | None = None,
+    ) -> None:
+        self.registry = ToolRegistry(
+            tool_classes,
+            llm=llm or ScriptedLlm(),
+            knowledge=knowledge or MemoryKnowledgeBase(),
+            settings=settings,
+            plugins=(),
+        )
+        for each in self.registry.report.left_out:
+            raise PluginLoadError(f"{each.what} would be left out ({each.stage}): {each.reason}")
+        self._threads = DaemonThreadPool(4, "harness")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the threads."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    def tool(self, tool_class: type[Tool]) -> Tool:
+        """The instance of a class. Raises LookupError."""
+        for each in self.registry.tools:
+            if type(each) is tool_class:
+                return each
+        raise LookupError(f"no tool of class {tool_class.__qualname__} is loaded")
+
+    async def run(
+        self,
+        tool: ChatbotTool[Any],
+        call: ToolCall,
+        contexts: ToolContexts = NO_CONTEXTS,
+        session: ClarificationSession | None = None,
+    ) -> ToolRun:
+        """Run a tool by the method of its kind; with a session, resume it.
+
+        `contexts` are the prior ones of a context consumer or the required ones of a dependent tool. An emitter
+        and a callback that record are put into the call where it has none. Raises what the tool raises.
+        """
+        emitter, callback = RecordingEmitter(), RecordingCallback()
+        heard = replace(call, emitter=call.emitter or emitter, final_callback=call.final_callback or callback)
+        return ToolRun(await self.run_silently(tool, heard, contexts, session), emitter, callback)
+
+    async def run_silently(
+        self,
+        tool: ChatbotTool[Any],
+        call: ToolCall,
+        contexts: ToolContexts = NO_CONTEXTS,
+        session: ClarificationSession | None = None,
+    ) -> ToolExecutionResult | None:
+        """The same with the call as it is."""
+        method, *arguments = _invocation(tool, call, freeze_contexts(contexts), session)
+        result = await run_tool_method(method, *arguments, executor=self._threads)
+        return cast(ToolExecutionResult | None, result)
+
+
+def run_tool(
+    tool_class: ToolClass,
+    prompt: str,
+    *,
+    llm: LlmAssistant | None = None,
+    knowledge: KnowledgeBase | None = None,
+    settings: Mapping[str, Mapping[str, Any]] | None = None,
+    others: Sequence[ToolClass] = (),
+    domain: str = "test",
+    systems: Sequence[str] = (),
+    user_lang: str = "magyar",
+    important_words: Sequence[str] = (),
+    user_data: Mapping[str, Any] | None = None,
+    contexts: ToolContexts = NO_CONTEXTS,
+    session: ClarificationSession | None = None,
+) -> ToolRun:
+    """Load a tool with the others that it needs, run it once, and wait for its result.
+
+    For plain tests; where an event loop runs already, use `ToolHarness`. The domain is the tool's own where
+    it has one. Raises PluginLoadError, and what the tool raises.
+    """
+    with ToolHarness(tool_class, *others, llm=llm, knowledge=knowledge, settings=settings) as harness:
+        tool = harness.tool(tool_class)
+        call = ToolCall(
+            prompt,
+            tool.domain or domain,
+            tuple(systems),
+            user_lang,
+            tuple(important_words),
+            user_data,
+        )
+        return asyncio.run(harness.run(tool, call, contexts, session))
+
+
+def _invocation(
+    tool: ChatbotTool[Any], call: ToolCall, contexts: ToolContexts, session: ClarificationSession | None
+) -> tuple[Any, ...]:
+    if kind_of(tool) in (ToolKind.INGESTION, ToolKind.ASYNC_TASK):
+        raise TypeError(f"tool {tool.name!r} is not run by questions; call its own method")
+    if session is not None:
+        if isinstance(tool, ClarifiableContextConsumerTool):
+            return (tool.execute_with_clarification_and_prior_context, session, contexts, call)
+        if isinstance(tool, ClarifiableTool):
+            return (tool.execute_with_clarification, session, call)
+        raise TypeError(f"tool {tool.name!r} is not clarifiable and cannot be resumed")
+    if isinstance(tool, ContextConsumerTool):
+        return (tool.execute_with_prior_context, call, contexts)
+    if isinstance(tool, ToolDependent):
+        return (tool.execute_with_required_context, call, contexts)
+    return (tool.execute_with_result, call)
