@@ -63,9 +63,8 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        warming = asyncio.get_running_loop().run_in_executor(services.executor, _warm_up)
+        await asyncio.get_running_loop().run_in_executor(services.executor, _warm_up)
         yield
-        warming.cancel()
         if own_model is not None:
             await own_model.aclose()
         services.executor.shutdown(wait=False, cancel_futures=True)
@@ -130,6 +129,6 @@ def _add_guards(app: FastAPI, settings: Settings) -> None:
 
 
 def _warm_up() -> None:
-    """Load the dictionaries before the first question does."""
+    """Load the dictionaries once, before several threads would at the same time."""
     for language in LANGUAGES:
         word_keys("szótár", language)

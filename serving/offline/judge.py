@@ -15,6 +15,8 @@ from toolkit.tool import ChatbotTool
 
 ROUTING_SHARE = 1 / 3
 """Part of a question's content words that a tool's description must hold for the tool to be needed."""
+ENOUGH_TEXTS = 3
+"""Texts that must each hold all content words; searching on costs little where no model is asked."""
 _NEGATIVE_LINE = re.compile(r"^[\s\-*•]*(false|hamis|nem,)\b", re.IGNORECASE)
 
 
@@ -44,18 +46,17 @@ class OfflineJudge:
         return [tool.name for tool in tools]
 
     async def suffices(self, query: str, context: Sequence[UniqueTextDocument], settled: Settled) -> Verdict:
-        """Whether one text of the context holds every content word of the query in some form."""
+        """Whether enough texts of the context hold every content word of the query in some form."""
         wanted = content_words(query, settled.language)
         if not wanted:
             return Verdict(False, "the question has no content words")
-        most: list[str] = []
+        complete = 0
         for document in public_documents(context):
             keys = text_keys(document.text or "", settled.language)
-            most = max(most, covered_words(wanted, keys, settled.language), key=len)
-        if len(most) == len(wanted):
-            return Verdict(True, "one text holds every content word of the question")
-        missing = ", ".join(word for word in wanted if word not in most)
-        return Verdict(False, f"the nearest text does not hold: {missing}")
+            complete += len(covered_words(wanted, keys, settled.language)) == len(wanted)
+        return Verdict(
+            complete >= ENOUGH_TEXTS, f"texts that hold every content word of the question: {complete}"
+        )
 
 
 def _speaks_of(tool: ChatbotTool[Any], wanted: Sequence[str], language: str) -> bool:

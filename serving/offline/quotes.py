@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ner.text.tokens import fold
+from ner.text.tokens import fold, words
 from serving.answering import AnswerTask, Say
-from serving.offline.words import content_words, text_keys, word_keys
+from serving.offline.words import content_words, covered_words, text_keys, word_keys
 from serving.phrases import phrase
 from serving.prompt import Source
 from serving.trace import Trace
@@ -21,6 +21,15 @@ COVERED_SHARE = 1 / 3
 """Part of the question's content words that the quotes must hold together, or nothing counts as found."""
 GOOD_SHARE = 0.6
 """Beyond the first quotes, a sentence must come this near to the best one."""
+NAME_SHARE = 0.5
+"""Weight of a word that stands in the document's name alone, beside 1 in the sentence."""
+EXACT_BONUS = 0.1
+"""For a word that stands in the sentence as it does in the question, accents included."""
+RELEVANCE_SHARE = 0.5
+"""Weight of the tool's own score, which is at most 1 here."""
+FULL_LENGTH = 6
+"""Words from which on a sentence keeps its whole score."""
+QUESTION_SHARE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,20 +77,30 @@ def _candidates(task: AnswerTask, wanted: Sequence[str]) -> list[_Candidate]:
     """The sources with their scores, best first; of equal texts the first one."""
     language = task.settled.language
     keys = [text_keys(source.document.text or "", language) for source in task.sources]
-    weights = {}
-    for word in wanted:
-        holding = sum(1 for held in keys if not word_keys(word, language).isdisjoint(held))
-        weights[word] = math.log(1 + (len(keys) + 1) / (holding + 1))
+    weights = {word: _rarity(word_keys(word, language), keys) for word in wanted}
     top = max((source.document.sentence_score for source in task.sources), default=0.0)
     candidates: dict[str, _Candidate] = {}
     for source, held in zip(task.sources, keys, strict=True):
         text = (source.document.text or "").strip()
-        found = frozenset(word for word in wanted if not word_keys(word, language).isdisjoint(held))
-        exact = sum(0.1 for word in found if word.lower() in text.lower())
-        relevance = source.document.sentence_score / top if top > 0 else 0.0
-        score = sum(weights[word] for word in sorted(found)) + exact + 0.5 * relevance
-        candidates.setdefault(fold(text), _Candidate(source, found, score))
+        found = covered_words(wanted, held, language)
+        by_name = covered_words(wanted, text_keys(source.document.document_name, language), language)
+        score = sum(weights[word] + EXACT_BONUS * (word.lower() in text.lower()) for word in found)
+        score += NAME_SHARE * sum(weights[word] for word in by_name if word not in found)
+        score += RELEVANCE_SHARE * (source.document.sentence_score / top if top > 0 else 0.0)
+        candidates.setdefault(fold(text), _Candidate(source, frozenset(found), score * _substance(text)))
     return sorted(candidates.values(), key=lambda candidate: (-candidate.score, candidate.source.number))
+
+
+def _rarity(word: frozenset[str], keys: Sequence[frozenset[str]]) -> float:
+    """A word that few of the texts hold tells more."""
+    holding = sum(1 for held in keys if not word.isdisjoint(held))
+    return math.log(1 + (len(keys) + 1) / (holding + 1))
+
+
+def _substance(text: str) -> float:
+    """Headings and questions say little: their part of the score."""
+    length = min(len(words(text)) / FULL_LENGTH, 1.0)
+    return length * (QUESTION_SHARE if text.endswith("?") else 1.0)
 
 
 def _greedy(matching: Sequence[_Candidate], wanted: int) -> list[Source]:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 
-from ner.text.lemmas import name_lemma
+from ner.text.lemmas import lemma, name_lemma
 from ner.text.stopwords import stop_words
 from ner.text.terms import PREFIX_LETTERS, analyse
 from ner.text.tokens import fold, words
+
+SHORTEST_STEM = 4
+"""Letters; shorter stems are those of other words too: `hold` and `hol`."""
 
 
 def content_words(text: str, language: str) -> list[str]:
@@ -39,7 +42,9 @@ def word_keys(word: str, language: str) -> frozenset[str]:
     if not any(letter.isalpha() for letter in folded):
         return frozenset({folded})
     terms = analyse(word, language)
-    keys = {folded, *(fold(form) for form in (*terms.exact, *terms.lemma, *terms.stem))}
+    stems = (fold(form) for form in (*terms.lemma, *terms.stem))
+    keys = {folded, fold(lemma(word.lower(), language)), *map(fold, terms.exact)}
+    keys.update(stem for stem in stems if len(stem) >= SHORTEST_STEM)
     if word[0].isupper():
         keys.add(fold(name_lemma(word, language)))
     keys.update(
