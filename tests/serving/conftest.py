@@ -5,115 +5,72 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any
 
 import httpx
 import pytest
 from fastapi import FastAPI
 
-from ner.text.tokens import fold, words
 from retrieval.tools.rag import RAGRetrievalTool
 from serving.app import create_app
 from serving.server import StreamEndingServer, make_server, open_listener
 from serving.settings import Limits, Settings
-from toolkit.documents import UniqueTextDocument
-from toolkit.knowledge import Entity, Knowledge, Neighbour
+from toolkit.knowledge import Knowledge
 from toolkit.llm.assistant import LlmAssistant
+from toolkit.testing.knowledge import MemoryDocument, MemoryEntity, MemoryKnowledge, MemoryKnowledgeBase
 from toolkit.tool import ChatbotTool
 
-HOSPITAL = {
-    "Kardiológia.html": [
-        ["A kardiológiai szakrendelés a B épület harmadik emeletén van.",
-         "A kardiológián Dr. Kelemen Anna rendel hétfőn és szerdán.",
-         "Rendelési idő: hétfő és szerda 8:00–13:00.",
-         "Beutaló szükséges."],
-        ["A szívritmuszavarok vizsgálata előjegyzés alapján történik."],
-    ],
-    "Parkolás.txt": [
-        ["A betegek a kórház északi oldalán parkolhatnak.", "Az első fél óra díjtalan."],
-    ],
-}  # fmt: skip
-ENGLISH = {
-    "Visitors.txt": [
-        ["Visiting hours are from 2 pm to 6 pm.", "Two visitors per patient are allowed.",
-         "<script>alert('x')</script> is only text."],
-    ],
-}  # fmt: skip
+HOSPITAL = (
+    MemoryDocument(
+        "Kardiológia.html",
+        (
+            "A kardiológiai szakrendelés a B épület harmadik emeletén van. A kardiológián hétfőn és szerdán "
+            "Kelemen Anna rendel. Rendelési idő: hétfő és szerda 8:00–13:00. Beutaló szükséges.",
+            "A szívritmuszavarok vizsgálata előjegyzés alapján történik.",
+        ),
+    ),
+    MemoryDocument(
+        "Parkolás.txt", "A betegek a kórház északi oldalán parkolhatnak. Az első fél óra díjtalan."
+    ),
+)
+ENGLISH = (
+    MemoryDocument(
+        "Visitors.txt",
+        "Visiting hours are from 2 pm to 6 pm. Two visitors per patient are allowed. "
+        "<script>alert('x')</script> is only text.",
+        language="en",
+    ),
+)
+KELEMEN = MemoryEntity("Kelemen Anna", aliases=("Kelemen Annát",))
 
 
-class SmallKnowledge:
-    """A few sentences; a search counts shared five-letter beginnings."""
+class ChangingKnowledgeBase:
+    """Domains by name; a test puts in and takes out what it likes."""
 
-    def __init__(self, domain: str, texts: Mapping[str, list[list[str]]], generation: int = 1) -> None:
-        self.domain = domain
-        self.generation = generation
-        self.languages: tuple[str, ...] = ("en",) if domain == "english" else ("hu",)
-        self.sentences = [
-            UniqueTextDocument(2**53 + 1 + number, name, None, page, at, text, 0.0)
-            for number, (name, pages) in enumerate(texts.items())
-            for page, sentences in enumerate(pages)
-            for at, text in enumerate(sentences)
-        ]
-
-    def search(self, query: str, systems: Sequence[str] = (), limit: int = 10) -> list[UniqueTextDocument]:
-        wanted = {fold(word)[:5] for word in words(query) if len(word) > 2}
-        scored = [
-            replace(each, sentence_score=float(len(wanted & {fold(word)[:5] for word in words(each.text)})))
-            for each in self.sentences
-        ]
-        found = [each for each in scored if each.sentence_score]
-        return sorted(found, key=lambda each: (-each.sentence_score, each))[:limit]
-
-    def with_neighbours(
-        self, documents: Sequence[UniqueTextDocument], before: int = 1, after: int = 1
-    ) -> list[UniqueTextDocument]:
-        return sorted(documents)
-
-    def page(self, document_id: int, page: int) -> list[UniqueTextDocument]:
-        return [each for each in self.sentences if (each.document_id, each.page) == (document_id, page)]
-
-    def find_entities(self, text: str, systems: Sequence[str] = (), limit: int = 5) -> list[Entity]:
-        kelemen = Entity(2**53 + 9, "Kelemen Anna", "PER", ("Kelemen Anna", "Kelemen Annát"), 3, 1)
-        return [kelemen] if "kelemen" in fold(text) else []
-
-    def entity_sentences(
-        self, entity: Entity, systems: Sequence[str] = (), limit: int = 10
-    ) -> list[UniqueTextDocument]:
-        return self.search(entity.name)
-
-    def neighbours(self, entity: Entity, systems: Sequence[str] = (), limit: int = 10) -> list[Neighbour]:
-        return []
-
-
-class SmallKnowledgeBase:
-    """Domains by name."""
-
-    def __init__(self, *knowledge: SmallKnowledge) -> None:
+    def __init__(self, *knowledge: Knowledge) -> None:
         self.stores = {each.domain: each for each in knowledge}
 
     def domains(self) -> list[str]:
         return sorted(self.stores)
 
     def open(self, domain: str) -> Knowledge:
-        if domain not in self.stores:
-            raise LookupError(f"no domain {domain!r}")
-        return self.stores[domain]
+        return MemoryKnowledgeBase(*self.stores.values()).open(domain)
 
 
 MakeApp = Callable[..., FastAPI]
 
 
 @pytest.fixture
-def knowledge_base() -> SmallKnowledgeBase:
+def knowledge_base() -> ChangingKnowledgeBase:
     """A Hungarian hospital and an English domain."""
-    return SmallKnowledgeBase(SmallKnowledge("hospital", HOSPITAL), SmallKnowledge("english", ENGLISH))
+    hospital = MemoryKnowledge(HOSPITAL, (KELEMEN,), "hospital")
+    return ChangingKnowledgeBase(hospital, MemoryKnowledge(ENGLISH, domain="english"))
 
 
 @pytest.fixture
-def make_app(knowledge_base: SmallKnowledgeBase) -> MakeApp:
+def make_app(knowledge_base: ChangingKnowledgeBase) -> MakeApp:
     """Makes an app over the small store: retrieval and further tools, a model, settings."""
 
     def make(

@@ -7,9 +7,12 @@ import pytest
 from pydantic import BaseModel
 
 from toolkit.results import ToolExecutionResult
+from toolkit.testing.knowledge import MemoryDocument, MemoryKnowledge
 from toolkit.tool import ChatbotTool, ToolCall
 
 URL = "/api/chatbot/chat"
+PARKING = "8149815039825122791"
+"""Id of `Parkolás.txt`."""
 
 
 def problem(response: Any) -> tuple[int, str]:
@@ -94,12 +97,12 @@ async def test_domains(make_app: Callable[..., Any], client_for: Callable[..., A
 async def test_a_page_has_all_its_sentences(
     make_app: Callable[..., Any], client_for: Callable[..., Any]
 ) -> None:
-    path = f"/api/documents/{2**53 + 2}/pages/0"
+    path = f"/api/documents/{PARKING}/pages/0"
     async with client_for(make_app()) as client:
         assert (await client.get(path, params={"domain": "hospital"})).json() == {
             "domain": "hospital",
             "generation": 1,
-            "documentId": "9007199254740994",
+            "documentId": PARKING,
             "documentName": "Parkolás.txt",
             "documentUrl": None,
             "page": 0,
@@ -109,7 +112,7 @@ async def test_a_page_has_all_its_sentences(
                 {"sentenceNumber": 1, "text": "Az első fél óra díjtalan."},
             ],
         }
-        gone = await client.get(f"/api/documents/{2**53 + 2}/pages/7", params={"domain": "hospital"})
+        gone = await client.get(f"/api/documents/{PARKING}/pages/7", params={"domain": "hospital"})
         elsewhere = await client.get(path, params={"domain": "english"})
         malformed = await client.get("/api/documents/x/pages/-1", params={"domain": "english"})
     assert problem(gone) == (404, "UNKNOWN_PAGE")
@@ -124,11 +127,11 @@ async def test_entities(make_app: Callable[..., Any], client_for: Callable[..., 
     assert response.json() == {
         "entities": [
             {
-                "entityId": "9007199254741001",
+                "entityId": "210180959398348116",
                 "name": "Kelemen Anna",
                 "label": "PER",
                 "aliases": ["Kelemen Anna", "Kelemen Annát"],
-                "mentionCount": 3,
+                "mentionCount": 1,
                 "documentCount": 1,
             }
         ]
@@ -159,10 +162,8 @@ async def test_a_new_generation_is_served_without_a_restart(
 ) -> None:
     app = make_app()
     before = await chat(app, "Hol van a röntgen?", trace=True)
-    old = knowledge_base.stores["hospital"]
-    knowledge_base.stores["hospital"] = type(old)(
-        "hospital", {"R.txt": [["A röntgen a földszinten van."]]}, 2
-    )
+    new = MemoryDocument("R.txt", "A röntgen a földszinten van.")
+    knowledge_base.stores["hospital"] = MemoryKnowledge([new], domain="hospital", generation=2)
     after = await chat(app, "Hol van a röntgen?", trace=True)
 
     def sources(events: list[dict[str, Any]]) -> list[str]:

@@ -148,7 +148,7 @@ def test_quotes_and_the_list_of_sources(
         width = page.evaluate("document.documentElement.scrollWidth")
         assert width <= options["viewport"]["width"]
 
-        page.locator(".sources li button").nth(2).click()
+        page.locator(".sources li button", has_text="8:00").click()
         expect(page.locator("mark")).to_have_text("Rendelési idő: hétfő és szerda 8:00–13:00.")
         shoot(page, f"{name}-source")
         page.get_by_role("button", name="Következő oldal").click()
