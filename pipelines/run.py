@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 from ner.entities import Resolution
 from ner.fingerprint import digest_of, digest_of_files
@@ -39,17 +39,23 @@ def code_fingerprint() -> str:
     return digest_of([digest_of_files(CODE / folder, "**/*.py") for folder in CODE_OF_RESULTS])
 
 
-@dataclass
 class PipelineRunner:
-    """Runs ingestions into a store with an engine that is made when, and only when, there is work."""
+    """Runs ingestions into a store. Use it as a context manager.
 
-    store: Path
-    make_engine: Callable[[], Engine]
-    progress: Progress = field(default_factory=SilentProgress)
+    The engine is made when, and only when, there is work; runs one after the other share it.
+    """
+
+    def __init__(
+        self, store: Path, make_engine: Callable[[], Engine], progress: Progress | None = None
+    ) -> None:
+        self._store = store.absolute()
+        self._make_engine = make_engine
+        self._progress = progress or SilentProgress()
+        self._engine: Engine | None = None
 
     def run(self, spec: DomainSpec, request: IngestionRequest) -> IngestionReport:
         """Ingest. Raises SourceError, EngineError, StoreError or NerError; the store is then as before."""
-        layout = DomainLayout.of(self.store, spec.domain)
+        layout = DomainLayout.of(self._store, spec.domain)
         fingerprint = digest_of([spec.fingerprint(), code_fingerprint()])
         layout.prepare()
         with writer_lock(layout.lock_file):
@@ -58,16 +64,23 @@ class PipelineRunner:
                 return IngestionReport(
                     spec.domain, "unchanged", generation=plan.parent.number, counts=plan.parent.counts
                 )
-            engine = self.make_engine()
-            try:
-                run = _Run(layout, spec, plan, engine, self.progress)
-                commit = run.execute()
-            finally:
-                engine.close()
+            self._engine = self._engine or self._make_engine()
+            run = _Run(layout, spec, plan, self._engine, self._progress)
+            commit = run.execute()
             collect_garbage(layout)
         return IngestionReport(
-            spec.domain, "published", engine.name, commit.number, commit.counts, run.seconds
+            spec.domain, "published", self._engine.name, commit.number, commit.counts, run.seconds
         )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._engine is not None:
+            self._engine.close()
+            self._engine = None
 
 
 class _Run:
@@ -81,6 +94,7 @@ class _Run:
         self._engine, self._progress = engine, progress
         self._root = layout.root
         self._folder = layout.stages / plan.run_id
+        self._resolution: Resolution | None = None
 
     def execute(self) -> Commit:
         loaded = self._stage("load", self._load)
@@ -113,7 +127,9 @@ class _Run:
         return self._map("mentions", MentionsTask(self._root, self._spec), items)
 
     def _resolve(self, parts: Sequence[Part]) -> Resolution:
-        return resolve(self._engine, self._root, _of(parts, "recognised"))
+        if self._resolution is None:
+            self._resolution = resolve(self._engine, self._root, _of(parts, "recognised"))
+        return self._resolution
 
     def _link(self, parts: Sequence[Part]) -> list[Part]:
         names = self._folder / "names.parquet"

@@ -37,6 +37,6 @@ def spark_engine() -> Iterator[Engine]:
         pytest.skip(f"Spark tests need Java {OLDEST_JAVA} or newer")
     from pipelines.engines.spark import SparkEngine
 
-    engine = SparkEngine("local[2]")
+    engine = SparkEngine("local[2]", driver_query_bytes=0)
     yield engine
     engine.close()

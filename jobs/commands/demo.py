@@ -56,8 +56,7 @@ def _ingest(samples: Path, store: Path) -> None:
         say(f"engine: {choice.reason}")
         return make(choice)
 
-    with progress.shown():
-        runner = PipelineRunner(store, make_engine, progress)
+    with progress.shown(), PipelineRunner(store, make_engine, progress) as runner:
         for domain, folder in DOMAINS.items():
             request = IngestionRequest(sources=(SourceRequest(str(samples / folder)),))
             tell_report(runner.run(DomainSpec(domain=domain), request), store)

@@ -45,8 +45,7 @@ def ingest(
             say(f"engine: {choice.reason}")
             return make(choice)
 
-        with progress.shown():
-            runner = PipelineRunner(store, make_engine, progress)
+        with progress.shown(), PipelineRunner(store, make_engine, progress) as runner:
             report = runner.run(DomainSpec(domain=domain), IngestionRequest(sources=tuple(requests)))
         print_json(dataclasses.asdict(report)) if as_json else tell_report(report, store)
 

@@ -15,15 +15,16 @@ import pyarrow as pa
 from pipelines.engines.contract import Advance, Task
 from store.parts import Part
 
+QUERY_MEMORY = "1GB"
+
 
 class LocalEngine:
     """Runs tasks in `processes` workers; with one, in this process itself."""
 
     name = "local"
 
-    def __init__(self, processes: int | None = None, memory_limit: str = "1GB") -> None:
+    def __init__(self, processes: int | None = None) -> None:
         self._processes = processes or os.cpu_count() or 1
-        self._memory_limit = memory_limit
         self._pool: ProcessPoolExecutor | None = None
 
     def map(self, task: Task, items: Sequence[Any], advance: Advance) -> list[Part]:
@@ -38,10 +39,7 @@ class LocalEngine:
         return parts
 
     def query(self, sql: str, tables: Mapping[str, Sequence[Path]]) -> Iterator[pa.RecordBatch]:
-        with duckdb.connect(config={"memory_limit": self._memory_limit}) as connection:
-            for name, files in tables.items():
-                connection.read_parquet([str(file) for file in files]).create_view(name)
-            yield from connection.sql(sql).to_arrow_reader(8192)
+        return query_parquet(sql, tables)
 
     def close(self) -> None:
         if self._pool is not None:
@@ -53,3 +51,11 @@ class LocalEngine:
             context = multiprocessing.get_context("spawn")
             self._pool = ProcessPoolExecutor(self._processes, mp_context=context)
         return self._pool
+
+
+def query_parquet(sql: str, tables: Mapping[str, Sequence[Path]]) -> Iterator[pa.RecordBatch]:
+    """The rows of a query over Parquet files, by DuckDB in this process; what is too large goes by way of disk."""
+    with duckdb.connect(config={"memory_limit": QUERY_MEMORY}) as connection:
+        for name, files in tables.items():
+            connection.read_parquet([str(file) for file in files]).create_view(name)
+        yield from connection.sql(sql).to_arrow_reader(8192)

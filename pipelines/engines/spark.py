@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pickle
 import shutil
 import sys
 import tempfile
@@ -17,6 +16,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from pipelines.engines.contract import Advance, Task
+from pipelines.engines.local import query_parquet
 from store.parts import Part
 from store.tables import columns
 
@@ -24,7 +24,10 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 TASKS_PER_CORE = 4
-POLL_SECONDS = 0.5
+POLL_SECONDS = 0.2
+DRIVER_QUERY_BYTES = 64 * 1024 * 1024
+"""Queries over less are asked on the driver: a shuffle would take longer than the answer."""
+LOGGING = Path(__file__).resolve().with_name("log4j2.properties")
 _RESULT = columns(number=pa.int64(), parts=pa.string())
 
 
@@ -33,8 +36,9 @@ class SparkEngine:
 
     name = "spark"
 
-    def __init__(self, master: str | None = None) -> None:
+    def __init__(self, master: str | None = None, driver_query_bytes: int = DRIVER_QUERY_BYTES) -> None:
         self._master = master
+        self._driver_query_bytes = driver_query_bytes
         self._session: SparkSession | None = None
 
     def map(self, task: Task, items: Sequence[Any], advance: Advance) -> list[Part]:
@@ -42,21 +46,19 @@ class SparkEngine:
             return []
         session = self._spark()
         slices = min(len(items), TASKS_PER_CORE * session.sparkContext.defaultParallelism)
-        frame = session.createDataFrame(
-            [
-                (number, number * slices // len(items), pickle.dumps(item))
-                for number, item in enumerate(items)
-            ],
-            "number long, slice int, item binary",
-        )
-        tasks = frame.repartitionByRange(slices, "slice").mapInArrow(
-            _RunItems(task), "number long, parts string"
-        )
+        numbers = session.range(0, len(items), 1, slices)
+        tasks = numbers.mapInArrow(_RunItems(task, items), "number long, parts string")
         rows = self._collect(tasks.toArrow, len(items), slices, advance)
         ordered = sorted(rows.to_pylist(), key=lambda row: int(row["number"]))
         return [Part.model_validate(part) for row in ordered for part in json.loads(row["parts"])]
 
     def query(self, sql: str, tables: Mapping[str, Sequence[Path]]) -> Iterator[pa.RecordBatch]:
+        size = sum(file.stat().st_size for files in tables.values() for file in files)
+        if size < self._driver_query_bytes:
+            return query_parquet(sql, tables)
+        return self._distributed_query(sql, tables)
+
+    def _distributed_query(self, sql: str, tables: Mapping[str, Sequence[Path]]) -> Iterator[pa.RecordBatch]:
         session = self._spark()
         for name, files in tables.items():
             session.read.parquet(*[file.as_uri() for file in files]).createOrReplaceTempView(name)
@@ -108,18 +110,18 @@ class SparkEngine:
 
 
 class _RunItems:
-    """The function that Spark's workers run over batches of items."""
+    """The function that Spark's workers run over batches of item numbers."""
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: Task, items: Sequence[Any]) -> None:
         self._task = task
+        self._items = items
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            for row in batch.to_pylist():
-                parts = self._task(pickle.loads(row["item"]))  # noqa: S301
+            for number in (int(value) for value in batch.column(0).to_numpy()):
+                parts = self._task(self._items[number])
                 content = json.dumps([part.model_dump(mode="json") for part in parts])
-                result = {"number": row["number"], "parts": content}
-                yield pa.RecordBatch.from_pylist([result], schema=_RESULT)
+                yield pa.RecordBatch.from_pylist([{"number": number, "parts": content}], schema=_RESULT)
 
 
 def _start_session(master: str | None) -> SparkSession:
@@ -137,7 +139,7 @@ def _start_session(master: str | None) -> SparkSession:
         "spark.sql.shuffle.partitions": "8",
         "spark.sql.execution.arrow.maxRecordsPerBatch": "64",
         "spark.driver.memory": "1g",
-        "spark.log.level": "ERROR",
+        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={LOGGING.as_uri()}",
     }
     for key, value in settings.items():
         builder = builder.config(key, value)

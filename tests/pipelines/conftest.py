@@ -35,7 +35,8 @@ def ingest(tmp_path: Path) -> Ingest:
         sources = tuple(
             root if isinstance(root, SourceRequest) else SourceRequest(str(root)) for root in roots
         )
-        return PipelineRunner(tmp_path / store, make_engine).run(spec, IngestionRequest(sources=sources))
+        with PipelineRunner(tmp_path / store, make_engine) as runner:
+            return runner.run(spec, IngestionRequest(sources=sources))
 
     return run
 
