@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,11 +12,14 @@ from serving.orchestrator import MOST_SUB_QUERIES
 from serving.phrases import LANGUAGES, phrase
 from serving.prompt import data_fence, number_sources, render_sources
 from toolkit.documents import UniqueTextDocument
-from toolkit.errors import LlmError
+from toolkit.errors import LlmError, LlmUnavailableError
 from toolkit.llm.assistant import LlmAssistant
 from toolkit.tool import ChatbotTool
 
 logger = logging.getLogger(__name__)
+
+REST_SECONDS = 10.0
+"""A server that cannot be reached is not asked again for so long, or each decision would wait for it."""
 
 Tools = Sequence[ChatbotTool[Any]]
 
@@ -26,6 +30,7 @@ class ModelJudge:
     def __init__(self, llm: LlmAssistant, fallback: Judge) -> None:
         self._llm = llm
         self._fallback = fallback
+        self._resting_until = 0.0
 
     async def settle(self, question: str, language: str | None) -> Settled:
         """One call for language and words. Words that do not stand in the question are left out."""
@@ -85,10 +90,14 @@ class ModelJudge:
     async def _ask(
         self, user_prompt: str, system_prompt: str, schema: Mapping[str, Any]
     ) -> dict[str, Any] | None:
+        if time.monotonic() < self._resting_until:
+            return None
         try:
             return await self._llm.generate_json(user_prompt, system_prompt, schema)
         except LlmError as error:
             logger.warning("the model failed, so text matching decides: %s", error)
+            if isinstance(error, LlmUnavailableError):
+                self._resting_until = time.monotonic() + REST_SECONDS
             return None
 
 

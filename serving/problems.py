@@ -56,6 +56,9 @@ async def _api_error(request: Request, error: Exception) -> ProblemResponse:
 
 async def _validation_error(request: Request, error: Exception) -> ProblemResponse:
     assert isinstance(error, RequestValidationError)
+    if _lacks_json_type(request) and any(item["loc"] == ("body",) for item in error.errors()):
+        detail = "Send the body as JSON, with the header `Content-Type: application/json`."
+        return problem_response(ApiError(415, "CONTENT_TYPE_NOT_JSON", detail), path=request.url.path)
     problems = [_field_problem(item) for item in error.errors()]
     if any(item["type"] in ("json_invalid", "unicode_invalid") for item in error.errors()):
         detail = f"The body is not valid JSON: {problems[0]['message']}."
@@ -64,6 +67,11 @@ async def _validation_error(request: Request, error: Exception) -> ProblemRespon
         f"{item['field']}: {item['message']}" if item["field"] else item["message"] for item in problems
     )
     return problem_response(ApiError(422, "INVALID_REQUEST", detail), path=request.url.path, errors=problems)
+
+
+def _lacks_json_type(request: Request) -> bool:
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    return media_type != "application/json" and not media_type.endswith("+json")
 
 
 def _field_problem(item: dict[str, Any]) -> dict[str, str]:

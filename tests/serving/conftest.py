@@ -16,7 +16,7 @@ from fastapi import FastAPI
 from retrieval.tools.rag import RAGRetrievalTool
 from serving.app import create_app
 from serving.server import StreamEndingServer, make_server, open_listener
-from serving.settings import Limits, Settings
+from serving.settings import Limits, ModelSettings, Settings
 from toolkit.knowledge import Knowledge
 from toolkit.llm.assistant import LlmAssistant
 from toolkit.testing.knowledge import MemoryDocument, MemoryEntity, MemoryKnowledge, MemoryKnowledgeBase
@@ -76,10 +76,13 @@ def make_app(knowledge_base: ChangingKnowledgeBase) -> MakeApp:
     def make(
         *tools: type[ChatbotTool[Any]],
         llm: LlmAssistant | None = None,
+        model: Mapping[str, Any] | None = None,
         limits: Mapping[str, Any] | None = None,
         **settings: Any,
     ) -> FastAPI:
-        made = Settings(_env_file=None, limits=Limits(**(limits or {})), **settings)
+        made = Settings(
+            _env_file=None, llm=ModelSettings(**(model or {})), limits=Limits(**(limits or {})), **settings
+        )
         built_ins = (RAGRetrievalTool, *tools)
         return create_app(made, knowledge=knowledge_base, llm=llm, built_ins=built_ins, plugins=())
 

@@ -74,6 +74,18 @@ async def test_a_broken_body(
     assert (status in (400, 422), code in ("BODY_NOT_JSON", "INVALID_REQUEST")) == (True, True)
 
 
+async def test_a_body_without_the_json_type(
+    make_app: Callable[..., Any], client_for: Callable[..., Any]
+) -> None:
+    async with client_for(make_app()) as client:
+        form = {"Content-Type": "application/x-www-form-urlencoded"}
+        response = await client.post(URL, content=b'{"message":"x","domain":"hospital"}', headers=form)
+        utf8 = {"Content-Type": "application/json; charset=utf-8"}
+        right = await client.post(URL, content=b'{"message":"x","domain":"hospital"}', headers=utf8)
+    assert problem(response) == (415, "CONTENT_TYPE_NOT_JSON")
+    assert right.status_code == 200
+
+
 async def test_unknown_paths_and_methods(
     make_app: Callable[..., Any], client_for: Callable[..., Any]
 ) -> None:

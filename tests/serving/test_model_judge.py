@@ -11,7 +11,7 @@ from serving.judging import Settled, Verdict
 from serving.model_judge import ModelJudge
 from serving.offline.judge import OfflineJudge
 from toolkit.documents import UniqueTextDocument
-from toolkit.errors import LlmUnavailableError
+from toolkit.errors import LlmOutputError, LlmUnavailableError
 from toolkit.results import ToolExecutionResult
 from toolkit.testing.llm import ScriptedLlm
 from toolkit.tool import ChatbotTool, ToolCall
@@ -82,8 +82,8 @@ async def test_r5_4_the_gate_sees_the_context_as_fenced_data(answer: bool) -> No
 
 
 async def test_r8_4_when_the_model_fails_text_matching_decides() -> None:
-    failed = LlmUnavailableError("no server")
-    model, _ = judge(*[failed] * 5)
+    failed = LlmOutputError("no JSON")
+    model, llm = judge(*[failed] * 5)
     offline = OfflineJudge()
     question = "What are the opening hours of clinics?"
     settled = await model.settle(question, None)
@@ -92,3 +92,11 @@ async def test_r8_4_when_the_model_fails_text_matching_decides() -> None:
     assert await model.suitable_tools(question, TOOLS, settled) == ["clinic", "export", "silent"]
     assert await model.sub_queries(question, settled) == [question]
     assert (await model.suffices(question, [], settled)).suffices is False
+    assert len(llm.calls) == 5
+
+
+async def test_a_server_that_cannot_be_reached_is_asked_once() -> None:
+    model, llm = judge(LlmUnavailableError("no server"))
+    for _ in range(3):
+        assert await model.sub_queries("Who?", EN) == ["Who?"]
+    assert len(llm.calls) == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -202,3 +203,18 @@ async def test_a_fault_ends_the_stream_with_one_error(
     assert [event["progressStatus"] for event in events][-2:] == ["ANSWER_GENERATION", "ERROR"]
     assert events[-1]["error"]["code"] == "INTERNAL_ERROR"
     assert "NoneType" not in str(events)
+
+
+@pytest.mark.slow
+async def test_a_model_server_that_is_not_there_costs_seconds_and_no_answer(
+    make_app: Callable[..., Any], chat: Callable[..., Any]
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        port = closed.getsockname()[1]
+    app = make_app(model={"base_url": f"http://127.0.0.1:{port}/v1", "model": "none"})
+    started = time.perf_counter()
+    events = await chat(app, "Hol parkolhatnak a betegek?", trace=True)
+    assert time.perf_counter() - started < 15
+    answer = "".join(event.get("content", "") for event in events)
+    assert "A nyelvi modell most nem érhető el" in answer
+    assert "„A betegek a kórház északi oldalán parkolhatnak.” [1]" in answer
