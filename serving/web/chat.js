@@ -195,7 +195,7 @@ class Turn {
   draw() {
     const parts = this.segments.flatMap((segment) => segment.split(/\n{2,}/)).filter((part) => part.trim());
     this.answer.replaceChildren(...parts.map((part) => this.paragraph(part)));
-    follow();
+    follow(this.root);
   }
 
   paragraph(text) {
@@ -254,7 +254,7 @@ class Turn {
 
   end() {
     this.status.remove();
-    follow();
+    follow(this.root);
   }
 }
 
@@ -264,9 +264,12 @@ function placeOf(source) {
   return t.place(source.page + 1, source.sentenceNumber + 1);
 }
 
-function follow() {
+// Keeps the end of a growing answer in view, but never moves its question out of it.
+function follow(turn) {
   const root = document.scrollingElement;
-  if (root.scrollHeight - root.scrollTop - root.clientHeight < 240) root.scrollTop = root.scrollHeight;
+  const end = root.scrollHeight - root.clientHeight;
+  const question = turn.offsetTop - document.querySelector(".top").offsetHeight - 16;
+  if (end - root.scrollTop < 240) root.scrollTop = Math.max(root.scrollTop, Math.min(end, question));
 }
 
 async function ask(question) {
