@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import threading
+import unicodedata
 from dataclasses import dataclass, fields
 from functools import lru_cache
 
@@ -12,11 +14,13 @@ from ner.text.lemmas import lemma
 from ner.text.tokens import fold
 
 PREFIX_LETTERS = 5
-_WORD = re.compile(r"\w+")
+_WORD = re.compile(r"[^\W_]+")
 """The parts of a hyphenated word count one by one: `NATO-ban` is found by `NATO`."""
-_CACHE = 262_144
+_CACHE = 131_072
 _LONGEST_WORD = 64
 _ALGORITHMS = {"hu": "hungarian", "en": "english"}
+_one_at_a_time = threading.Lock()
+"""A stemmer keeps the word that it works on in itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +42,9 @@ class Terms:
 
 
 def analyse(text: str, language: str) -> Terms:
-    """The search terms of a text. Of a language that is not known, words are not reduced."""
-    found = [_forms(word[:_LONGEST_WORD], language) for word in _WORD.findall(text)]
+    """The search terms of a text; any text will do. Of a language that is not known, words are not reduced."""
+    words = _WORD.findall(unicodedata.normalize("NFC", text))
+    found = [_forms(word[:_LONGEST_WORD], language) for word in words]
     exact, lemmas, stems, prefixes = zip(*found, strict=True) if found else ((), (), (), ())
     return Terms(exact, lemmas, stems, prefixes)
 
@@ -57,7 +62,10 @@ def _forms(word: str, language: str) -> tuple[str, str, str, str]:
 
 
 def _stem(word: str, language: str) -> str:
-    return str(_stemmer(language).stemWord(word)) if language in _ALGORITHMS else word
+    if language not in _ALGORITHMS:
+        return word
+    with _one_at_a_time:
+        return str(_stemmer(language).stemWord(word))
 
 
 @lru_cache
