@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ner.text.lemmas import name_candidates
+
+FULL_NAME_WEIGHT = 2
+"""What a mention of a name of several words counts for the label of its parts, beside 1 for their own."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -61,9 +64,35 @@ def resolve_names(names: Iterable[Name]) -> Resolution:
     groups: dict[str, list[Name]] = defaultdict(list)
     for row in rows:
         groups[canonical.name(row)].append(row)
-    resolved = [_entity(key, group) for key, group in sorted(groups.items())]
+    labels = _labels(groups)
+    resolved = [_entity(name, labels[name], group) for name, group in sorted(groups.items())]
     entities = tuple(sorted((entity for entity, _ in resolved), key=lambda entity: entity.entity_id))
     return Resolution(entities, tuple(sorted(name for _, names in resolved for name in names)))
+
+
+def _labels(groups: Mapping[str, Sequence[Name]]) -> dict[str, str]:
+    """One label for each name, by the majority of its mentions and of the longer names that it is a part of.
+
+    A longer name is the surer: "Varjas" is a person if "Varjas Bertalan" is one.
+    """
+    votes = {name: _votes(group) for name, group in groups.items()}
+    of_parts: dict[str, Counter[str]] = defaultdict(Counter)
+    for name, counted in votes.items():
+        for part in name.split() if " " in name else ():
+            for label, mentions in counted.items():
+                of_parts[part][label] += FULL_NAME_WEIGHT * mentions
+    return {name: _winner(counted + of_parts.get(name, Counter())) for name, counted in votes.items()}
+
+
+def _votes(group: Iterable[Name]) -> Counter[str]:
+    votes: Counter[str] = Counter()
+    for row in group:
+        votes[row.label] += row.mentions
+    return votes
+
+
+def _winner(votes: Counter[str]) -> str:
+    return min(votes, key=lambda label: (-votes[label], label))
 
 
 def entity_id(label: str, name: str) -> int:
@@ -97,13 +126,10 @@ class _Canonical:
         return max(candidates, key=lambda each: self._surfaces[each])
 
 
-def _entity(name: str, group: list[Name]) -> tuple[ResolvedEntity, Iterator[ResolvedName]]:
-    labels: Counter[str] = Counter()
+def _entity(name: str, label: str, group: Sequence[Name]) -> tuple[ResolvedEntity, Iterator[ResolvedName]]:
     surfaces: Counter[str] = Counter()
     for row in group:
-        labels[row.label] += row.mentions
         surfaces[row.surface] += row.mentions
-    label = min(labels, key=lambda each: (-labels[each], each))
     aliases = tuple(sorted(surfaces, key=lambda each: (-surfaces[each], each)))
     identity = entity_id(label, name)
     pairs = dict.fromkeys((row.language, row.surface) for row in group)

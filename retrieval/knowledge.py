@@ -136,9 +136,11 @@ class StoreKnowledge:
         found: list[Neighbour] = []
         for row in rows:
             evidence = self._evidence(row["sentences"], systems)
-            if evidence and len(found) < limit:
+            if evidence:
                 weight = row["weight"] if not systems else float(len(evidence))
                 found.append(Neighbour(entity_of(row), weight, tuple(evidence[:EVIDENCE])))
+            if len(found) == limit:
+                break
         return found
 
     def _evidence(

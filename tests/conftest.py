@@ -1,4 +1,4 @@
-"""What all tests share: the evaluation data, and one Spark session."""
+"""What all tests share: the evaluation data, a store of the sample documents, one Spark session."""
 
 from __future__ import annotations
 
@@ -8,8 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from jobs.commands.demo import DOMAINS
+from ner.ingestion import IngestionRequest, SourceRequest
+from ner.spec import DomainSpec
 from pipelines.engines.choose import OLDEST_JAVA, java_version
 from pipelines.engines.contract import Engine
+from pipelines.engines.local import LocalEngine
+from pipelines.run import PipelineRunner
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -40,3 +45,14 @@ def spark_engine() -> Iterator[Engine]:
     engine = SparkEngine("local[2]", driver_query_bytes=0)
     yield engine
     engine.close()
+
+
+@pytest.fixture(scope="session")
+def sample_store(tmp_path_factory: pytest.TempPathFactory, sample_data: Path) -> Path:
+    """A store of the sample documents, read by the shipped models: domains hospital, tale and museum."""
+    store = tmp_path_factory.mktemp("sample") / "store"
+    with PipelineRunner(store, lambda: LocalEngine(2)) as runner:
+        for domain, folder in DOMAINS.items():
+            request = IngestionRequest(sources=(SourceRequest(str(sample_data / folder)),))
+            runner.run(DomainSpec(domain=domain), request)
+    return store

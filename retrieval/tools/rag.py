@@ -6,7 +6,6 @@ from typing import ClassVar
 
 from pydantic import BaseModel
 
-from toolkit.documents import UniqueTextDocument
 from toolkit.kinds import MAX_PRIORITY, OrchestratorActivatedTool
 from toolkit.knowledge import KnowledgeBase
 from toolkit.results import ToolExecutionResult
@@ -45,11 +44,8 @@ class AbstractRAGRetrievalTool(OrchestratorActivatedTool[RetrievalRequest]):
         found = knowledge.search(self.query(call), call.systems, self.sentences)
         if not found:
             return None
-        return ToolExecutionResult.as_context(self.name, self._with_neighbours(call, found))
-
-    def _with_neighbours(self, call: ToolCall, found: list[UniqueTextDocument]) -> list[UniqueTextDocument]:
-        knowledge = self.knowledge.open(call.domain)
-        return knowledge.with_neighbours(found, self.before, self.after)
+        around = knowledge.with_neighbours(found, self.before, self.after)
+        return ToolExecutionResult.as_context(self.name, around)
 
 
 class RAGRetrievalTool(AbstractRAGRetrievalTool):
