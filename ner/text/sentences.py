@@ -12,7 +12,9 @@ LONGEST_SENTENCE = 2000
 """Characters; what goes on longer without a boundary is cut at a clause or a space."""
 
 _CLOSERS = "\"'”’»›)\\]}“"
-_CANDIDATE = re.compile(rf"(?P<mark>[.!?…。！？]+)(?P<close>[{_CLOSERS}]*)(?:\s+|(?<=[。！？]))|\n\s*")
+_CANDIDATE = re.compile(
+    rf"(?P<mark>[.!?…。！？]+)(?P<close>[{_CLOSERS}]*)(?: [”»](?=\s))?(?:\s+|(?<=[。！？]))|\n\s*"
+)
 _CUTS = (re.compile(r"\n"), re.compile(r"[;:]\s"), re.compile(r",\s"), re.compile(r"\s"))
 
 

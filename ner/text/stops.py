@@ -18,6 +18,12 @@ _ROMAN = re.compile(r"(?=[IVXLCDM])M{0,3}(?:C[MD]|D?C{0,3})(?:X[CL]|L?X{0,3})(?:
 _VOWEL = re.compile("[aeiouyáéíóöőúüű]", re.IGNORECASE)
 _DOTTED = re.compile(r"[^\W\d_](?:\.[^\W\d_])+")
 _LONGEST_TOKEN = 40
+_DATE = 16
+"""Characters before a day's number that may hold the year and the month."""
+_YEAR = re.compile(r"1\d{3}|20\d{2}")
+_YEAR_MONTH = re.compile(r"\d{4}\.\s+(?:\d{1,2}|[IVX]+)\.\s+$")
+_ITEM = re.compile(r"[a-z]\)\s")
+_SMILEY = re.compile(r"[:;]-?[()DPp](?!\w)")
 
 
 class Stop(NamedTuple):
@@ -48,7 +54,7 @@ class StopRules:
         if opening is None:
             return False
         if stop.mark != "." or (stop.close and stop.close[0] not in ")]"):
-            return not (stop.close.startswith(")") and stop.text[stop.at - 1 : stop.at] == "(")
+            return stop.text[stop.at - 1 : stop.at] + stop.close[:1] not in ("()", "[]")
         word = _word_before(stop)
         if not word:
             return stop.at > stop.sentence
@@ -65,6 +71,10 @@ class StopRules:
             return False
         if lower in self.words.free:
             return first.isupper() or stop.following != opening
+        if lower in self.words.loose:
+            return self._opens(stop.text, opening)
+        if (len(word) == 1 or _ROMAN.fullmatch(word)) and _is_first(stop, word):
+            return False
         if _ROMAN.fullmatch(word) and self.words.ordinal_stop:
             return self._opens(stop.text, opening)
         if len(word) == 1 and word.isalpha():
@@ -74,14 +84,26 @@ class StopRules:
         return True
 
     def _after_number(self, stop: Stop, word: str, opening: int) -> bool:
-        if not stop.text[stop.sentence : stop.at - len(word)].strip(" \t*-–•(["):
+        if _is_first(stop, word):
             return False
         first = stop.text[opening]
         if not self.words.ordinal_stop:
             return True
         if first.isdigit() or not first.isalpha():
             return False
-        return self._opens(stop.text, opening)
+        return self._is_date(stop, word, opening) or self._opens(stop.text, opening)
+
+    def _is_date(self, stop: Stop, number: str, opening: int) -> bool:
+        """Whether the number ends a date: `1552. szeptember 9.`, `1552. 9. 9.`, or a year and no month."""
+        before = stop.text[max(stop.sentence, stop.at - len(number) - _DATE) : stop.at - len(number)]
+        if len(number) <= 2:
+            words = before.split()
+            return bool(words) and (
+                words[-1].lower() in self.words.months or bool(_YEAR_MONTH.search(before))
+            )
+        following = _WORD.match(stop.text, opening)
+        month = following and (following[0].lower() in self.words.months or _ROMAN.fullmatch(following[0]))
+        return bool(_YEAR.fullmatch(number)) and not month
 
     def _opens(self, text: str, opening: int) -> bool:
         """Whether the word there opens a sentence even after an ordinal or an initial."""
@@ -89,6 +111,11 @@ class StopRules:
         if word is None:
             return False
         return word[0].lower() in self.words.openers and text[word.end() : word.end() + 1] != "."
+
+
+def _is_first(stop: Stop, word: str) -> bool:
+    """Whether the word before the mark begins the sentence: the number or letter of a list item."""
+    return not stop.text[stop.sentence : stop.at - len(word)].strip(" \t\n*-–•([")
 
 
 def _opening(stop: Stop) -> int | None:
@@ -99,8 +126,12 @@ def _opening(stop: Stop) -> int | None:
         place += 1
     if place == limit:
         return stop.following
-    first = text[place]
-    return None if first.islower() or first in ",;:.!?)%" else place
+    first, after = text[place], text[place + 1 : place + 2]
+    if first.islower():
+        return place if after.isupper() or _ITEM.match(text, place) else None
+    if first in ",;:.!?)%":
+        return place if _SMILEY.match(text, place) or text[place - 1] in "([" else None
+    return place
 
 
 def _word_before(stop: Stop) -> str:

@@ -31,6 +31,10 @@ HUNGARIAN = [
     "2004. 12. 31. előtt. | 2010-ben is.",
     "A Bartók B. út 3. sz. háza régi.",
     "Kr. e. 500 körül élt.",
+    "Született: 1952. 9. 9. | Helye: Eger. | Brüsszel, 2011. szeptember 29. | Közlemény.",
+    "Budapest, 1948. | Szeged, 1949. III. 25. | Vége.",
+    "I. Bevezetés és célok. | a) Első pont.",
+    "Nem baj. | :) Majd lesz. | iPhone is van (!) Kettő.",
 ]
 ENGLISH = [
     "John Sr. goes for a walk.",
@@ -40,6 +44,8 @@ ENGLISH = [
     "Mr. Holmes met Dr. Watson, e.g. at No. 221 Baker St. in London. | They left.",
     "“Good!” said Holmes. | “Excellent!”",
     "James Mortimer, M.R.C.S., came at 5 p.m. and left. | So did I. | Then he slept.",
+    "The U.S. Department of Justice and Fed. R. Bankr. P. 2008. | It ended on Nov. 30.",
+    "f. Bankruptcy Fraud was seen. | “Yes.” | “No!”",
     "He said no. | Then he left the U.S. in 1848. | He died.",
 ]
 
