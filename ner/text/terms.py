@@ -43,10 +43,14 @@ class Terms:
 
 def analyse(text: str, language: str) -> Terms:
     """The search terms of a text; any text will do. Of a language that is not known, words are not reduced."""
-    words = _WORD.findall(unicodedata.normalize("NFC", text))
-    found = [_forms(word[:_LONGEST_WORD], language) for word in words]
+    found = [_forms(word[:_LONGEST_WORD], language) for word in split_words(text)]
     exact, lemmas, stems, prefixes = zip(*found, strict=True) if found else ((), (), (), ())
     return Terms(exact, lemmas, stems, prefixes)
+
+
+def split_words(text: str) -> list[str]:
+    """The words of which `analyse` makes terms, composed but else as they stand."""
+    return _WORD.findall(unicodedata.normalize("NFC", text))
 
 
 @lru_cache(_CACHE)

@@ -7,6 +7,8 @@ import tantivy
 PASSAGES, SENTENCES = "passages", "sentences"
 TERM_FIELDS = ("exact", "lemma", "stem", "prefix")
 """Side by side, as `ner.text.terms` makes them; a query asks all of them."""
+PHRASE_FIELD = "lemma"
+"""The one field that knows the order of its terms."""
 TITLE = "title"
 """Document name and page heading, as stems of lemmas; of passages alone."""
 SYSTEM = "system"
@@ -17,7 +19,8 @@ def schema(kind: str) -> tantivy.Schema:
     """The schema of an index: terms for search, the system for filtering, the place as stored values."""
     builder = tantivy.SchemaBuilder()
     for name in (*TERM_FIELDS, TITLE) if kind == PASSAGES else TERM_FIELDS:
-        builder.add_text_field(name, tokenizer_name=WHITESPACE, index_option="freq")
+        kept = "position" if name == PHRASE_FIELD else "freq"
+        builder.add_text_field(name, tokenizer_name=WHITESPACE, index_option=kept)
     builder.add_text_field(SYSTEM, tokenizer_name="raw", index_option="basic")
     for name in ("document_id", "page", "first", "last"):
         builder.add_integer_field(name, stored=True, fast=True)

@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 
 import tantivy
 
+from ner.text.clean import clean
 from ner.text.stopwords import stop_words
-from ner.text.terms import analyse
+from ner.text.terms import Terms, analyse, split_words
 from ner.text.tokens import fold
-from retrieval.index.fields import PASSAGES, SENTENCES, SYSTEM, TITLE
+from retrieval.index.fields import PASSAGES, PHRASE_FIELD, SENTENCES, SYSTEM, TITLE
 
 FIELD_WEIGHTS = {"exact": 0.3, "lemma": 1.0, "stem": 0.7, "prefix": 1.0}
 """Weight of each field in a score, chosen by `bench/retrieval_quality.py`."""
-TITLE_WEIGHT = 0.5
-FUNCTION_WORD_WEIGHT = 0.3
-"""Weight of the words that carry grammar, beside 1 for the others."""
+TITLE_WEIGHT = 1.5
+FUNCTION_WORD_FIELD = "lemma"
+"""The one field that is asked for words that carry grammar: they weigh a third of the others, and cost less."""
+NAME_WEIGHT = 0.5
+"""Weight of two words of a name standing side by side, as the query has them."""
 PASSAGE_SHARE = 0.5
 """Weight of the passage's score in the score of a sentence in it."""
+LONGEST_TEXT = 20_000
+"""Characters of a query that are read."""
 LONGEST_QUERY = 96
 """Words of a query that are looked for; the first ones."""
+DIGITS = 4
+"""Of a score: sums of 32-bit floats differ behind them with the order of the terms."""
+MOST_TIES = 20_000
+"""Hits of one score that are looked through for the first ones by key."""
 PASSAGES_SEEN = 100
 SENTENCES_SEEN = 10
 """How many times the wanted number of sentences is looked at before the passages' scores are added."""
@@ -40,22 +51,40 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class SearchTerms:
-    """A query's terms by field, each once, with its weight: words said twice weigh twice."""
+    """A query's terms by field, each once, with how often the query says it."""
 
-    fields: tuple[tuple[str, tuple[tuple[str, float], ...]], ...]
+    fields: tuple[tuple[str, tuple[tuple[str, int], ...]], ...]
+    names: tuple[tuple[str, str], ...] = ()
+    """Pairs of words that both begin with a capital letter or a digit, one behind the other, as lemma terms."""
 
     @classmethod
     def of(cls, text: str, languages: Sequence[str]) -> SearchTerms:
         """The terms of a text in each of the languages side by side."""
-        weights: dict[str, dict[str, float]] = {name: {} for name in FIELD_WEIGHTS}
+        text = clean(text[:LONGEST_TEXT]).text
+        weights: dict[str, dict[str, int]] = {name: {} for name in FIELD_WEIGHTS}
+        names: dict[tuple[str, str], None] = {}
         for language in languages or ("",):
             terms = analyse(text, language)
-            for number, word in enumerate(terms.exact[:LONGEST_QUERY]):
-                weight = FUNCTION_WORD_WEIGHT if fold(word) in stop_words(language) else 1.0
-                for name, known in weights.items():
-                    term = getattr(terms, name)[number]
-                    known[term] = known.get(term, 0.0) + weight / max(len(languages), 1)
-        return cls(tuple((name, tuple(known.items())) for name, known in weights.items()))
+            for name, known in weights.items():
+                said = Counter(_asked(terms, name, language))
+                known |= {term: max(known.get(term, 0), times) for term, times in said.items()}
+            names |= dict.fromkeys(_names(text, terms.lemma[:LONGEST_QUERY]))
+        return cls(tuple((name, tuple(known.items())) for name, known in weights.items()), tuple(names))
+
+
+def _asked(terms: Terms, name: str, language: str) -> Iterator[str]:
+    stops = stop_words(language)
+    for word, term in zip(terms.exact[:LONGEST_QUERY], getattr(terms, name), strict=False):
+        if name == FUNCTION_WORD_FIELD or fold(word) not in stops:
+            yield term
+
+
+def _names(text: str, lemmas: Sequence[str]) -> Iterator[tuple[str, str]]:
+    initials = (word[0] for word in split_words(text))
+    named = [initial.isupper() or initial.isdigit() for initial, _ in zip(initials, lemmas, strict=False)]
+    for at, pair in enumerate(pairwise(lemmas)):
+        if named[at] and named[at + 1]:
+            yield pair
 
 
 class SearchIndex:
@@ -72,8 +101,10 @@ class SearchIndex:
     def sentences(self, terms: SearchTerms, systems: Sequence[str], limit: int) -> list[Hit]:
         """The best sentences: by their own words, and by those of the passage around them."""
         found = _search(self._sentences, terms, systems, limit * SENTENCES_SEEN, None)
-        around = self.passages(terms, systems, PASSAGES_SEEN)
-        scored = [_with_passage(hit, around) for hit in found]
+        around: dict[tuple[int, int], list[Hit]] = defaultdict(list)
+        for passage in self.passages(terms, systems, PASSAGES_SEEN) if found else ():
+            around[passage.document_id, passage.page].append(passage)
+        scored = [_with_passage(hit, around[hit.document_id, hit.page]) for hit in found]
         return sorted(scored, key=_rank)[:limit]
 
     def documents(self, terms: SearchTerms, systems: Sequence[str], limit: int) -> list[tuple[int, float]]:
@@ -89,35 +120,43 @@ class SearchIndex:
 
 
 def _with_passage(hit: Hit, passages: Sequence[Hit]) -> Hit:
-    score = next(
-        (
-            passage.score
-            for passage in passages
-            if (passage.document_id, passage.page) == (hit.document_id, hit.page)
-            and passage.first <= hit.first <= passage.last
-        ),
-        0.0,
-    )
-    return Hit(hit.document_id, hit.page, hit.first, hit.last, hit.score + PASSAGE_SHARE * score)
+    scores = (passage.score for passage in passages if passage.first <= hit.first <= passage.last)
+    return replace(hit, score=round(hit.score + PASSAGE_SHARE * next(scores, 0.0), DIGITS))
 
 
 def _search(
     index: tantivy.Index, terms: SearchTerms, systems: Sequence[str], limit: int, title: str | None
 ) -> list[Hit]:
     query = _query(index.schema, terms, systems, title)
-    if query is None:
+    if query is None or limit < 1:
         return []
     searcher = index.searcher()
-    hits = searcher.search(query, limit, count=False).hits
-    addresses = [address for _, address in hits]
+    scored = _whole_ties(searcher, query, limit)
+    addresses = [address for _, address in scored]
     columns = [
         searcher.fast_field_values(name, addresses) for name in ("document_id", "page", "first", "last")
     ]
     found = [
-        _hit([int(value or 0) for value in place], float(score))
-        for (score, _), place in zip(hits, zip(*columns, strict=True), strict=True)
+        _hit([int(value or 0) for value in place], score)
+        for (score, _), place in zip(scored, zip(*columns, strict=True), strict=True)
     ]
-    return sorted(found, key=_rank)
+    return sorted(found, key=_rank)[:limit]
+
+
+def _whole_ties(
+    searcher: tantivy.Searcher, query: tantivy.Query, limit: int
+) -> list[tuple[float, tantivy.DocAddress]]:
+    """The best hits, and behind them all that have the last one's score: which of those stay, their keys tell.
+
+    tantivy orders equal scores by its segments, which differ from build to build.
+    """
+    wanted = limit + 1
+    while True:
+        hits = searcher.search(query, wanted, count=False).hits
+        scored = [(round(float(score), DIGITS), address) for score, address in hits]
+        if len(scored) < wanted or scored[-1][0] < scored[limit - 1][0] or wanted >= limit + MOST_TIES:
+            return scored
+        wanted = limit + min(4 * wanted, MOST_TIES)
 
 
 def _hit(place: Sequence[int], score: float) -> Hit:
@@ -139,21 +178,26 @@ def _query(
         weighted += [(title, term, TITLE_WEIGHT * weight) for term, weight in dict(terms.fields)["lemma"]]
     if not weighted:
         return None
-    words = tantivy.Query.boolean_query(
-        [
-            (
-                tantivy.Occur.Should,
-                tantivy.Query.boost_query(tantivy.Query.term_query(schema, name, term, "freq"), weight),
-            )
-            for name, term, weight in weighted
-        ]
-    )
+    clauses = [
+        tantivy.Query.boost_query(tantivy.Query.term_query(schema, name, term, "freq"), weight)
+        for name, term, weight in weighted
+    ]
+    clauses += [
+        tantivy.Query.boost_query(tantivy.Query.phrase_query(schema, PHRASE_FIELD, list(pair)), NAME_WEIGHT)
+        for pair in terms.names
+    ]
+    words = tantivy.Query.boolean_query([(tantivy.Occur.Should, clause) for clause in clauses])
     if not systems:
         return words
-    allowed = tantivy.Query.term_set_query(schema, SYSTEM, list(systems))
+    allowed = tantivy.Query.term_set_query(schema, SYSTEM, [name for name in systems if _is_text(name)])
     return tantivy.Query.boolean_query(
         [
             (tantivy.Occur.Must, words),
             (tantivy.Occur.Must, tantivy.Query.const_score_query(allowed, 0.0)),
         ]
     )
+
+
+def _is_text(name: str) -> bool:
+    """Whether a name can stand in an index at all: half of a surrogate pair cannot."""
+    return name.isascii() or name == name.encode(errors="replace").decode()
