@@ -95,7 +95,7 @@ def test_a_sentence_lies_where_its_offsets_say(ingest: Any, tmp_path: Path) -> N
         "SELECT s.text, s.start, s.end, p.text AS page FROM sentences s JOIN pages p USING (document_id, page)"
         " ORDER BY sentence_number",
     )
-    assert [row["text"] for row in rows][0] == "Gergő meglátta Évát."
+    assert rows[0]["text"] == "Gergő meglátta Évát."
     assert rows[0]["page"][rows[0]["start"] : rows[0]["end"]] == "Gergő meg\u00adlátta  Évát."
     assert (
         query(

@@ -1,0 +1,59 @@
+"""The commands and the code that the documentation shows are run."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from jobs.cli import make_app
+from toolkit.testing.harness import run_tool
+from toolkit.testing.llm import ScriptedLlm
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+PAGES = [ROOT / "README.md", ROOT / "README.hu.md", ROOT / "docs" / "ingest.md"]
+TUDASTAR = ".venv/bin/tudastar "
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(encoding="utf-8"), re.M | re.S)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_commands_run_in_their_order(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("TUDASTAR_STORE", str(tmp_path))
+    lines = [line for block in blocks(page, "sh") for line in block.splitlines() if line.startswith(TUDASTAR)]
+    assert len(lines) >= 3
+    for line in lines:
+        arguments = shlex.split(line.removeprefix(TUDASTAR))
+        if arguments[0] == "ingest" and "--engine" not in arguments:
+            arguments += ["--engine", "local"]
+        result = CliRunner().invoke(make_app(), arguments)
+        assert result.exit_code == 0, f"{line}\n{result.output}"
+        assert result.stdout.strip(), line
+
+
+def test_the_shown_tool_works() -> None:
+    (code,) = blocks(ROOT / "docs" / "tools.md", "python")
+    namespace: dict[str, Any] = {"__name__": "my_plugin"}
+    exec(compile(code, "docs/tools.md", "exec"), namespace)
+    tool = namespace["OpeningHoursTool"]
+    llm = ScriptedLlm({"opening_hours": {"department": "Szemészet"}})
+    found = run_tool(tool, "Mikor rendel a szemészet?", llm=llm)
+    assert found.result is not None
+    assert [document.text for document in found.result.documents] == ["Szemészet: 8-14"]
+    assert run_tool(tool, "Hol van a büfé?", llm=ScriptedLlm({"opening_hours": None})).result is None
+
+
+def test_make_help_lists_every_target() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    documented = set(re.findall(r"^([a-z]+):.*## ", makefile, re.M))
+    phony = re.search(r"^\.PHONY: (.*)$", makefile, re.M)
+    assert phony is not None
+    assert set(phony.group(1).split()) == documented
