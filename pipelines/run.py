@@ -13,6 +13,7 @@ from ner.entities import Resolution
 from ner.fingerprint import digest_of, digest_of_files
 from ner.ingestion import IngestionReport, IngestionRequest
 from ner.spec import DomainSpec
+from ner.text.dictionaries import dictionaries
 from pipelines.engines.contract import Engine, Task
 from pipelines.plan import Plan, make_plan
 from pipelines.progress import Progress, SilentProgress
@@ -64,6 +65,7 @@ class PipelineRunner:
                 return IngestionReport(
                     spec.domain, "unchanged", generation=plan.parent.number, counts=plan.parent.counts
                 )
+            dictionaries()
             self._engine = self._engine or self._make_engine()
             run = _Run(layout, spec, plan, self._engine, self._progress)
             commit = run.execute()

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
-import httpx
 import typer
 
 from jobs.console import errors_told, print_json, print_text, say
@@ -79,6 +78,8 @@ async def _collect(store: Path, request: dict[str, Any]) -> Answer:
 
 
 async def _events(store: Path, request: dict[str, Any]) -> AsyncIterator[dict[str, Any]]:
+    import httpx
+
     from serving.app import create_app
     from serving.settings import Settings
 

@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
-from simplemma import lemmatize
-from simplemma.strategies import DictionaryLookupStrategy
+from simplemma import Lemmatizer
+from simplemma.strategies import DefaultStrategy, DictionaryLookupStrategy
+
+from ner.text.dictionaries import LANGUAGES, dictionaries
 
 _CACHE = 65_536
-_LANGUAGES = ("hu", "en")
 _LONGEST_WORD = 64
 
 _LONG = "nak|nek|ban|ben|ból|ből|ról|ről|tól|től|nál|nél|hoz|hez|höz|ért|ként|val|vel"
@@ -50,9 +51,9 @@ _BACK, _FRONT = frozenset("aáoóuú"), frozenset("eéiíöőüű")
 @lru_cache(_CACHE)
 def lemma(word: str, language: str) -> str:
     """The dictionary form of a word; the word itself where none is known."""
-    if language not in _LANGUAGES or not word or len(word) > _LONGEST_WORD:
+    if language not in LANGUAGES or not word or len(word) > _LONGEST_WORD:
         return word
-    found = str(lemmatize(word, lang=language))
+    found = _lemmatizer().lemmatize(word, lang=language)
     return found if found.isalpha() or not word.isalpha() else word
 
 
@@ -148,7 +149,12 @@ def _is_long_enough(form: str, word: str) -> bool:
 
 @lru_cache(maxsize=1)
 def _dictionary() -> DictionaryLookupStrategy:
-    return DictionaryLookupStrategy()
+    return DictionaryLookupStrategy(dictionaries())
+
+
+@lru_cache(maxsize=1)
+def _lemmatizer() -> Lemmatizer:
+    return Lemmatizer(lemmatization_strategy=DefaultStrategy(dictionary_factory=dictionaries()))
 
 
 def _is_ending(text: str) -> bool:

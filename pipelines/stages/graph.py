@@ -7,9 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, groupby
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import networkx as nx
 import pyarrow as pa
 
 from ner.entities import ResolvedEntity
@@ -17,6 +16,9 @@ from pipelines.engines.contract import Engine
 from pipelines.stages.tables import PAIRS
 from store.parts import Part, open_part, write_part
 from store.tables import EDGES, ENTITIES
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 KIND = "sentence"
 EVIDENCE = 50
@@ -120,6 +122,8 @@ def write_entities(
 
 
 def _graph(root: Path, counts: Mapping[int, tuple[int, int]], edges: Sequence[Part]) -> nx.Graph:
+    import networkx as nx
+
     kept = sorted(counts, key=lambda entity: (-counts[entity][0], entity))[:RANKED_ENTITIES]
     graph = nx.Graph()
     graph.add_nodes_from(sorted(kept))
@@ -133,6 +137,8 @@ def _graph(root: Path, counts: Mapping[int, tuple[int, int]], edges: Sequence[Pa
 
 
 def _analyse(graph: nx.Graph) -> tuple[dict[int, float], dict[int, int]]:
+    import networkx as nx
+
     if not graph:
         return {}, {}
     ranks: dict[int, float] = nx.pagerank(graph, weight="weight")
