@@ -51,7 +51,7 @@ _BACK, _FRONT = frozenset("aáoóuú"), frozenset("eéiíöőüű")
 @lru_cache(_CACHE)
 def lemma(word: str, language: str) -> str:
     """The dictionary form of a word; the word itself where none is known."""
-    if language not in LANGUAGES or not word or len(word) > _LONGEST_WORD:
+    if language not in LANGUAGES or not _is_word(word):
         return word
     found = _lemmatizer().lemmatize(word, lang=language)
     return found if found.isalpha() or not word.isalpha() else word
@@ -71,10 +71,15 @@ def name_lemma(surface: str, language: str) -> str:
 def name_candidates(surface: str, language: str) -> tuple[str, ...]:
     """Every form of which the name may be an inflected one, itself first. The corpus knows which it is."""
     head, last = _split(surface)
-    if language != "hu" or len(last) > _LONGEST_WORD:
+    if language != "hu" or not _is_word(last):
         return tuple(dict.fromkeys((surface, head + _base(last, language))))
     forms = (last, _base(last, language), *_stripped(last, _POSSIBLE), *_family(last))
     return tuple(dict.fromkeys(head + form for form in forms))
+
+
+def _is_word(text: str) -> bool:
+    """Whether a dictionary may be asked: not for what is too long, or holds signs that no word has."""
+    return 0 < len(text) <= _LONGEST_WORD and text.isprintable()
 
 
 def _split(surface: str) -> tuple[str, str]:
@@ -83,7 +88,7 @@ def _split(surface: str) -> tuple[str, str]:
 
 
 def _base(word: str, language: str) -> str:
-    if not word or len(word) > _LONGEST_WORD:
+    if not _is_word(word):
         return word
     if language == "en":
         return re.sub(r"(?<=\w)['’]s?$", "", word)
