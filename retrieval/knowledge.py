@@ -4,40 +4,55 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from retrieval.index.query import Hit, SearchIndex, SearchTerms
+from retrieval.index.query import SearchIndex, SearchTerms, encodable
 from retrieval.naming import EntityNames
 from retrieval.telling import most_telling
 from store.reader import Generation, KnowledgeStore
 from toolkit.documents import UniqueTextDocument
 from toolkit.knowledge import Entity, Neighbour
 
+LANGUAGES = "SELECT language FROM documents GROUP BY language ORDER BY count(*) DESC, language"
 NAMING = """
-SELECT s.document_id, d.name, d.url, s.page, s.sentence_number, s.text, min(m.start) AS start, min(m.end) AS stop
+SELECT s.document_id, d.name, d.url, d.language, s.page, s.sentence_number, s.text,
+  min(m.start) AS start, arg_min(m.end, m.start) AS stop
 FROM mentions m JOIN sentences s USING (document_id, page, sentence_number) JOIN documents d USING (document_id)
 WHERE m.entity_id = $entity AND (len($systems) = 0 OR list_contains($systems, d.system))
 GROUP BY ALL ORDER BY s.document_id, s.page, s.sentence_number LIMIT $seen
 """
 SPANS = """
 WITH spans AS (
-  SELECT unnest($documents) AS document_id, unnest($pages) AS page, unnest($firsts) AS first, unnest($lasts) AS last
+  SELECT unnest($document_id) AS document_id, unnest($page) AS page, unnest($first) AS first, unnest($last) AS last
 )
 SELECT DISTINCT s.document_id, d.name, d.url, s.page, s.sentence_number, s.text
 FROM spans h JOIN sentences s
 ON s.document_id = h.document_id AND s.page = h.page AND s.sentence_number BETWEEN h.first AND h.last
 JOIN documents d ON d.document_id = s.document_id
-WHERE len($systems) = 0 OR list_contains($systems, d.system)
 ORDER BY s.document_id, s.page, s.sentence_number
 """
 COMPANY = """
+SELECT e.*, g.weight, g.sentences[:$evidence] AS sentences FROM (
+  SELECT target AS other, weight, sentences FROM edges WHERE source = $entity AND kind = 'sentence'
+  UNION ALL SELECT source, weight, sentences FROM edges WHERE target = $entity AND kind = 'sentence'
+) g JOIN entities e ON e.entity_id = g.other ORDER BY g.weight DESC, e.name, e.entity_id LIMIT $wanted
+"""
+COMPANY_IN_SYSTEMS = """
+WITH places AS (
+  SELECT DISTINCT document_id, page, sentence_number FROM mentions JOIN documents d USING (document_id)
+  WHERE entity_id = $entity AND list_contains($systems, d.system)
+), shared AS (
+  SELECT DISTINCT m.entity_id AS other, m.document_id, m.page, m.sentence_number
+  FROM mentions m JOIN places USING (document_id, page, sentence_number) WHERE m.entity_id <> $entity
+)
 SELECT e.*, g.weight, g.sentences FROM (
-  SELECT target AS other, weight, sentences FROM edges WHERE source = $entity
-  UNION ALL SELECT source, weight, sentences FROM edges WHERE target = $entity
-) g JOIN entities e ON e.entity_id = g.other ORDER BY g.weight DESC, e.name, e.entity_id
+  SELECT other, count(*)::DOUBLE AS weight, list(
+    struct_pack(document_id, page, sentence_number) ORDER BY document_id, page, sentence_number
+  )[:$evidence] AS sentences FROM shared GROUP BY other
+) g JOIN entities e ON e.entity_id = g.other ORDER BY g.weight DESC, e.name, e.entity_id LIMIT $wanted
 """
 LOOKED_AT = 3
 """How many times the wanted number of sentences is looked at for their length."""
@@ -49,11 +64,21 @@ EVIDENCE = 3
 """Sentences given with a neighbour."""
 
 
+class Span(NamedTuple):
+    """Consecutive sentences of a page."""
+
+    document_id: int
+    page: int
+    first: int
+    last: int
+
+
 class StoreKnowledge:
     """One generation of one domain. Calls block; any thread may call."""
 
     def __init__(self, generation: Generation) -> None:
         self._generation = generation
+        self._languages = tuple(row["language"] for row in self._rows(LANGUAGES))
         self._index = SearchIndex(generation.search_path)
         self._names = EntityNames(generation, self.languages)
 
@@ -67,14 +92,15 @@ class StoreKnowledge:
 
     @property
     def languages(self) -> tuple[str, ...]:
-        rows = self._rows("SELECT language FROM documents GROUP BY 1 ORDER BY count(*) DESC, 1")
-        return tuple(row["language"] for row in rows)
+        return self._languages
 
     def search(self, query: str, systems: Sequence[str] = (), limit: int = 10) -> list[UniqueTextDocument]:
         """The best sentences for a query, best first."""
         hits = self._index.sentences(self._terms(query), systems, LOOKED_AT * limit)
-        found = [replace(each, sentence_score=_by_length(each)) for each in self._sentences(hits)]
-        return sorted(found, key=lambda each: (-each.sentence_score, each.key))[:limit]
+        scores = {(hit.document_id, hit.page, hit.first): hit.score for hit in hits}
+        found = self._sentences([Span(*place, place[-1]) for place in scores])
+        scored = [replace(each, sentence_score=_by_length(each.text, scores[each.key])) for each in found]
+        return sorted(scored, key=lambda each: (-each.sentence_score, each.key))[:limit]
 
     def search_documents(
         self, query: str, systems: Sequence[str] = (), limit: int = 10
@@ -97,16 +123,16 @@ class StoreKnowledge:
         A sentence that was given keeps its score, one that joins has score 0.
         """
         given = {document.key: document for document in documents}
-        hits = [
-            Hit(d.document_id, d.page, max(d.sentence_number - before, 0), d.sentence_number + after, 0.0)
+        spans = [
+            Span(d.document_id, d.page, max(d.sentence_number - before, 0), d.sentence_number + after)
             for d in documents
         ]
-        around = {each.key: each for each in self._sentences(hits)}
+        around = {each.key: each for each in self._sentences(spans)}
         return sorted((around | given).values())
 
     def page(self, document_id: int, page: int) -> list[UniqueTextDocument]:
         """All sentences of a page in their order; empty when there is no such page."""
-        return self._sentences([Hit(document_id, page, 0, 2**31 - 1, 0.0)])
+        return self._sentences([Span(document_id, page, 0, 2**31 - 1)])
 
     def find_entities(self, text: str, systems: Sequence[str] = (), limit: int = 5) -> list[Entity]:
         """Entities that a text names, the longest name first."""
@@ -122,48 +148,40 @@ class StoreKnowledge:
         rows = self._rows(
             NAMING,
             entity=entity.entity_id,
-            systems=list(systems),
+            systems=encodable(systems),
             seen=MENTIONS_SEEN,
         )
         return [_document(row, score) for row, score in most_telling(rows)[:limit]]
 
     def neighbours(self, entity: Entity, systems: Sequence[str] = (), limit: int = 10) -> list[Neighbour]:
         """Entities that share sentences with it, the closest first."""
+        narrowed = {"systems": encodable(systems)} if systems else {}
         rows = self._rows(
-            COMPANY,
+            COMPANY_IN_SYSTEMS if systems else COMPANY,
             entity=entity.entity_id,
+            evidence=EVIDENCE,
+            wanted=max(limit, 0),
+            **narrowed,
         )
-        found: list[Neighbour] = []
-        for row in rows:
-            evidence = self._evidence(row["sentences"], systems)
-            if evidence:
-                weight = row["weight"] if not systems else float(len(evidence))
-                found.append(Neighbour(entity_of(row), weight, tuple(evidence[:EVIDENCE])))
-            if len(found) == limit:
-                break
-        return found
-
-    def _evidence(
-        self, places: Iterable[Mapping[str, int]], systems: Sequence[str]
-    ) -> list[UniqueTextDocument]:
-        hits = [
-            Hit(p["document_id"], p["page"], p["sentence_number"], p["sentence_number"], 0.0) for p in places
+        places = [
+            [(p["document_id"], p["page"], p["sentence_number"]) for p in row["sentences"]] for row in rows
         ]
-        return self._sentences(hits if systems else hits[:EVIDENCE], systems)
+        spans = dict.fromkeys(Span(*place, place[-1]) for each in places for place in each)
+        texts = {each.key: each for each in self._sentences(list(spans))}
+        return [
+            Neighbour(entity_of(row), row["weight"], tuple(texts[key] for key in each if key in texts))
+            for row, each in zip(rows, places, strict=True)
+        ]
 
-    def _sentences(self, hits: Sequence[Hit], systems: Sequence[str] = ()) -> list[UniqueTextDocument]:
-        """The sentences of the spans, each once, in reading order; the first of a span has its score."""
-        scores = {(hit.document_id, hit.page, hit.first): hit.score for hit in hits}
+    def _sentences(self, spans: Sequence[Span]) -> list[UniqueTextDocument]:
+        """The sentences of the spans, each once, in reading order, with score 0."""
+        if not spans:
+            return []
+        columns = zip(*spans, strict=True)
         rows = self._rows(
-            SPANS,
-            documents=[hit.document_id for hit in hits],
-            pages=[hit.page for hit in hits],
-            firsts=[hit.first for hit in hits],
-            lasts=[hit.last for hit in hits],
-            systems=list(systems),
+            SPANS, **{name: list(column) for name, column in zip(Span._fields, columns, strict=True)}
         )
-        places = ((row["document_id"], row["page"], row["sentence_number"]) for row in rows)
-        return [_document(row, scores.get(place, 0.0)) for row, place in zip(rows, list(places), strict=True)]
+        return [_document(row, 0.0) for row in rows]
 
     def _terms(self, query: str) -> SearchTerms:
         return SearchTerms.of(query, self.languages)
@@ -207,9 +225,9 @@ def entity_of(row: Mapping[str, Any]) -> Entity:
     )
 
 
-def _by_length(sentence: UniqueTextDocument) -> float:
-    words = len((sentence.text or "").split())
-    return sentence.sentence_score * math.sqrt(min(words, FULL_LENGTH) / FULL_LENGTH)
+def _by_length(text: str | None, score: float) -> float:
+    words = len((text or "").split())
+    return score * math.sqrt(min(words, FULL_LENGTH) / FULL_LENGTH)
 
 
 def _document(row: Mapping[str, Any], score: float) -> UniqueTextDocument:

@@ -7,7 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ner.text.clean import clean
 from ner.text.lemmas import name_candidates
+from ner.text.stopwords import stop_words
+from ner.text.tokens import fold
 from store.reader import Generation
 from toolkit.knowledge import Entity
 
@@ -15,6 +18,9 @@ LONGEST_NAME = 5
 """Words of a name that are looked for together."""
 LONGEST_TEXT = 64
 """Words of a text that are looked at; the first ones."""
+LONGEST_QUESTION = 20_000
+"""Characters of a text that are looked at."""
+LONGEST_WORD = 64
 SHORTEST_PLAIN = 4
 """Letters of a word that may be a name without a capital letter."""
 SHORTEST_MISSPELT = 6
@@ -51,12 +57,15 @@ class EntityNames:
         self._languages = languages
 
     def find(self, text: str) -> list[Entity]:
-        """The entities named: longer names first, then exact before accent-blind, then the more mentioned."""
-        phrases = list(_phrases(text, self._languages))
-        found = self._choose(phrases, EXACT)
-        if not found:
-            long = [p for p in phrases if p.end - p.start == 1 and len(p.forms[0]) >= SHORTEST_MISSPELT]
-            found = self._choose([p for p in long if p.forms[0][0].isupper()], MISSPELT)
+        """The entities named: longer names first, then exact before accent-blind, then the more mentioned.
+
+        Words with a capital letter are asked first; where none of them is a name, those in small letters; at last
+        capital ones with one letter off.
+        """
+        phrases = list(_phrases(clean(text[:LONGEST_QUESTION]).text, self._languages))
+        named = [phrase for phrase in phrases if phrase.forms[0][0].isupper()]
+        misspelt = [p for p in named if p.end - p.start == 1 and len(p.forms[0]) >= SHORTEST_MISSPELT]
+        found = self._choose(named, EXACT) or self._choose(phrases, EXACT) or self._choose(misspelt, MISSPELT)
         return list({entity.entity_id: entity for entity in found}.values())
 
     def _choose(self, phrases: Sequence[_Phrase], sql: str) -> list[Entity]:
@@ -75,10 +84,13 @@ class EntityNames:
 
 
 def _phrases(text: str, languages: Sequence[str]) -> Iterator[_Phrase]:
-    words = _WORD.findall(text)[:LONGEST_TEXT]
+    words = [word for word in _WORD.findall(text) if len(word) <= LONGEST_WORD][:LONGEST_TEXT]
+    stops = frozenset().union(*(stop_words(language) for language in languages))
     for start in range(len(words)):
         for end in range(start + 1, min(start + LONGEST_NAME, len(words)) + 1):
             phrase = " ".join(words[start:end])
+            if all(fold(word) in stops for word in words[start:end]):
+                continue
             if end - start == 1 and not phrase[0].isupper() and len(phrase) < SHORTEST_PLAIN:
                 continue
             forms = [form for language in languages or ("",) for form in name_candidates(phrase, language)]

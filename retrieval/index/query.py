@@ -119,6 +119,11 @@ class SearchIndex:
         return sorted(best.items(), key=lambda item: (-item[1], item[0]))[:limit]
 
 
+def encodable(names: Sequence[str]) -> list[str]:
+    """The names with halves of surrogate pairs, which no index and no table can hold, as escapes."""
+    return [name.encode(errors="backslashreplace").decode() for name in names]
+
+
 def _with_passage(hit: Hit, passages: Sequence[Hit]) -> Hit:
     scores = (passage.score for passage in passages if passage.first <= hit.first <= passage.last)
     return replace(hit, score=round(hit.score + PASSAGE_SHARE * next(scores, 0.0), DIGITS))
@@ -189,15 +194,10 @@ def _query(
     words = tantivy.Query.boolean_query([(tantivy.Occur.Should, clause) for clause in clauses])
     if not systems:
         return words
-    allowed = tantivy.Query.term_set_query(schema, SYSTEM, [name for name in systems if _is_text(name)])
+    allowed = tantivy.Query.term_set_query(schema, SYSTEM, encodable(systems))
     return tantivy.Query.boolean_query(
         [
             (tantivy.Occur.Must, words),
             (tantivy.Occur.Must, tantivy.Query.const_score_query(allowed, 0.0)),
         ]
     )
-
-
-def _is_text(name: str) -> bool:
-    """Whether a name can stand in an index at all: half of a surrogate pair cannot."""
-    return name.isascii() or name == name.encode(errors="replace").decode()

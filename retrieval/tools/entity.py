@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 from pydantic import BaseModel
@@ -53,7 +54,8 @@ class AbstractEntityAnalysisTool(OrchestratorActivatedTool[EntityRequest]):
     def _describe(self, knowledge: Knowledge, entity: Entity, call: ToolCall) -> list[UniqueTextDocument]:
         sentences = knowledge.entity_sentences(entity, call.systems, self.sentences)
         company = knowledge.neighbours(entity, call.systems, self.neighbours)
-        return [TextAnswer.of(card(entity, company, call.user_lang), entity.name), *sentences]
+        described = entity if not call.systems else replace(entity, aliases=(), mention_count=0)
+        return [TextAnswer.of(card(described, company, call.user_lang), entity.name), *sentences]
 
 
 class EntityAnalysisTool(AbstractEntityAnalysisTool):
@@ -75,10 +77,15 @@ WORDING = {
 
 
 def card(entity: Entity, company: Sequence[Neighbour], user_lang: str) -> str:
-    """An entity's names, number of mentions and company in a few lines, in the user's language."""
+    """An entity's names, number of mentions and company in a few lines, in the user's language.
+
+    Names and number are left out when there are none: they are known of the whole domain alone.
+    """
     names, together, mentions = WORDING.get(user_lang, WORDING["angol"])
-    lines = [f"{entity.name} ({entity.label}, {entity.mention_count} {mentions})"]
-    lines.append(f"{names}: {', '.join(entity.aliases[:8])}")
+    counted = f", {entity.mention_count} {mentions}" if entity.mention_count else ""
+    lines = [f"{entity.name} ({entity.label}{counted})"]
+    if entity.aliases:
+        lines.append(f"{names}: {', '.join(entity.aliases[:8])}")
     if company:
         others = ", ".join(f"{each.entity.name} ({each.weight:g})" for each in company)
         lines.append(f"{together}: {others}")

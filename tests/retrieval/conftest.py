@@ -1,4 +1,4 @@
-"""Small indexes, built as the pipeline builds them."""
+"""Small indexes, built as the pipeline builds them, and a small store."""
 
 from __future__ import annotations
 
@@ -10,10 +10,16 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from ner.ingestion import IngestionRequest, SourceRequest
+from ner.spec import DomainSpec, RecogniserSpec
 from ner.text.terms import analyse
+from pipelines.engines.local import LocalEngine
+from pipelines.run import PipelineRunner
 from retrieval.index.build import build_index
 from retrieval.index.query import SearchIndex
+from retrieval.knowledge import StoreKnowledgeBase
 from store.tables import DOCUMENTS, PAGES, SENTENCES, Table
+from toolkit.knowledge import Knowledge
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,3 +102,70 @@ def indexed(tmp_path: Path) -> Callable[..., SearchIndex]:
         return SearchIndex(target)
 
     return build
+
+
+TALE = """A kovács lánya
+
+Varga Benedek a falu kovácsa volt. Varga lánya, Borbála, a malomban szolgált. Borbála szerette Illést.
+Illésnek két ökre volt. A vásárba Borbálával indult Illés. Este Benedek uram elaludt.
+
+A kút mellett senki sem járt. Varga Benedeknek fájt a keze. Illés elment Egerbe.
+"""
+REPORT = "Eger városa pályázatot írt ki. A pályázatot Borbála nyerte meg. Illés nem pályázott Egerben."
+HARROW = "Harrow was a captain of the river fleet. The captain's niece, Mabel, kept Harrow's books."
+NAMES = [
+    ["Varga Benedek", "PER"],
+    ["Varga", "PER"],
+    ["Benedek", "PER"],
+    ["Borbála", "PER"],
+    ["Illés", "PER"],
+    ["Eger", "LOC"],
+    ["Harrow", "PER"],
+    ["Mabel", "PER"],
+]
+
+
+@pytest.fixture(scope="session")
+def small_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Domain `tale` with the systems `book` and `paper`, and domain `sea` in English."""
+    root = tmp_path_factory.mktemp("small")
+    gazetteer = RecogniserSpec("gazetteer", ("hu", "en"), {"names": NAMES})
+    with PipelineRunner(root / "store", lambda: LocalEngine(1)) as runner:
+        for domain, system, name, content in (
+            ("tale", "book", "mese.txt", TALE),
+            ("tale", "paper", "hirek.txt", REPORT),
+            ("sea", "", "harrow.txt", HARROW),
+        ):
+            source = root / f"{domain}-{system}"
+            source.mkdir()
+            (source / name).write_text(content, encoding="utf-8")
+            request = IngestionRequest(sources=(SourceRequest(str(source), system=system),))
+            runner.run(DomainSpec(domain=domain, recognisers=(gazetteer,)), request)
+    return root / "store"
+
+
+@pytest.fixture(scope="session")
+def base(small_store: Path) -> StoreKnowledgeBase:
+    """All that `small_store` holds."""
+    return StoreKnowledgeBase(small_store)
+
+
+class TaleAlone:
+    """A knowledge base that opens the tale, whatever domain is asked for."""
+
+    def __init__(self, knowledge: Knowledge) -> None:
+        self._knowledge = knowledge
+
+    def domains(self) -> list[str]:
+        """Its own."""
+        return [self._knowledge.domain]
+
+    def open(self, domain: str) -> Knowledge:
+        """The tale."""
+        return self._knowledge
+
+
+@pytest.fixture
+def tale_alone(base: StoreKnowledgeBase) -> TaleAlone:
+    """For suites that ask in a domain of their own."""
+    return TaleAlone(base.open("tale"))
