@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
 from serving.errors import ApiError, shortened
+from store.errors import StoreError
 
 logger = logging.getLogger(__name__)
 
@@ -46,6 +47,7 @@ def install_problem_handlers(app: FastAPI) -> None:
     app.add_exception_handler(ApiError, _api_error)
     app.add_exception_handler(RequestValidationError, _validation_error)
     app.add_exception_handler(HTTPException, _http_error)
+    app.add_exception_handler(StoreError, _store_error)
     app.add_exception_handler(Exception, _unforeseen)
 
 
@@ -93,6 +95,13 @@ async def _http_error(request: Request, error: Exception) -> ProblemResponse:
     return problem_response(
         ApiError(error.status_code, code, detail), path=request.url.path, headers=dict(error.headers or {})
     )
+
+
+async def _store_error(request: Request, error: Exception) -> ProblemResponse:
+    """A store that is there but cannot be read: a fault of the operator's to mend, so it is told whole."""
+    logger.error("%s %s: %s", request.method, request.url.path, error)
+    problem = ApiError(503, "STORE_UNREADABLE", str(error))
+    return problem_response(problem, path=request.url.path)
 
 
 async def _unforeseen(request: Request, error: Exception) -> ProblemResponse:

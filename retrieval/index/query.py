@@ -14,7 +14,8 @@ from ner.text.clean import clean
 from ner.text.stopwords import stop_words
 from ner.text.terms import Terms, analyse, split_words
 from ner.text.tokens import fold
-from retrieval.index.fields import PASSAGES, PHRASE_FIELD, SENTENCES, SYSTEM, TITLE
+from retrieval.index.fields import PASSAGES, PHRASE_FIELD, SENTENCES, SYSTEM, TITLE, schema
+from store.errors import DamagedPartError, StoreFormatError
 
 FIELD_WEIGHTS = {"exact": 0.3, "lemma": 1.0, "stem": 0.7, "prefix": 1.0}
 """Weight of each field in a score, chosen by `bench/retrieval_quality.py`."""
@@ -88,11 +89,15 @@ def _names(text: str, lemmas: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 class SearchIndex:
-    """The indexes of one generation, open for reading; safe for threads."""
+    """The indexes of one generation, open for reading; safe for threads.
+
+    Raises StoreFormatError for an index that another version of the software built, DamagedPartError for one that
+    is not whole.
+    """
 
     def __init__(self, folder: Path) -> None:
-        self._passages = tantivy.Index.open(str(folder / PASSAGES))
-        self._sentences = tantivy.Index.open(str(folder / SENTENCES))
+        self._passages = _open(folder, PASSAGES)
+        self._sentences = _open(folder, SENTENCES)
 
     def passages(self, terms: SearchTerms, systems: Sequence[str], limit: int) -> list[Hit]:
         """The best passages, best first."""
@@ -127,6 +132,20 @@ def encodable(names: Sequence[str]) -> list[str]:
 def _with_passage(hit: Hit, passages: Sequence[Hit]) -> Hit:
     scores = (passage.score for passage in passages if passage.first <= hit.first <= passage.last)
     return replace(hit, score=round(hit.score + PASSAGE_SHARE * next(scores, 0.0), DIGITS))
+
+
+def _open(folder: Path, kind: str) -> tantivy.Index:
+    try:
+        index = tantivy.Index.open(str(folder / kind))
+    except (OSError, ValueError) as error:
+        raise DamagedPartError(
+            f"search index {folder / kind} cannot be opened ({error}): ingest again"
+        ) from error
+    if index.schema != schema(kind):
+        raise StoreFormatError(
+            f"search index {folder / kind} was built by another version: run the same `tudastar ingest` again"
+        )
+    return index
 
 
 def _search(
@@ -174,7 +193,7 @@ def _rank(hit: Hit) -> tuple[float, int, int, int]:
 
 
 def _query(
-    schema: tantivy.Schema, terms: SearchTerms, systems: Sequence[str], title: str | None
+    fields: tantivy.Schema, terms: SearchTerms, systems: Sequence[str], title: str | None
 ) -> tantivy.Query | None:
     weighted = [
         (name, term, FIELD_WEIGHTS[name] * weight) for name, found in terms.fields for term, weight in found
@@ -184,17 +203,17 @@ def _query(
     if not weighted:
         return None
     clauses = [
-        tantivy.Query.boost_query(tantivy.Query.term_query(schema, name, term, "freq"), weight)
+        tantivy.Query.boost_query(tantivy.Query.term_query(fields, name, term, "freq"), weight)
         for name, term, weight in weighted
     ]
     clauses += [
-        tantivy.Query.boost_query(tantivy.Query.phrase_query(schema, PHRASE_FIELD, list(pair)), NAME_WEIGHT)
+        tantivy.Query.boost_query(tantivy.Query.phrase_query(fields, PHRASE_FIELD, list(pair)), NAME_WEIGHT)
         for pair in terms.names
     ]
     words = tantivy.Query.boolean_query([(tantivy.Occur.Should, clause) for clause in clauses])
     if not systems:
         return words
-    allowed = tantivy.Query.term_set_query(schema, SYSTEM, encodable(systems))
+    allowed = tantivy.Query.term_set_query(fields, SYSTEM, encodable(systems))
     return tantivy.Query.boolean_query(
         [
             (tantivy.Occur.Must, words),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -100,3 +101,17 @@ def test_r8_3_the_sample_answers_quote_the_fact(
     answer = answer_question(sample_store, {"message": question, "domain": domain, "systems": []})
     assert expected in answer.answer
     assert any(expected in source["text"] for source in answer.sources)
+
+
+def test_a_store_of_another_version_is_told_and_not_guessed_at(
+    server: tuple[httpx.Client, Path],
+) -> None:
+    client, source = server
+    (source / "a.txt").write_text("A polgármester neve Kiss Béla.\n", encoding="utf-8")
+    ingest(source)
+    (index,) = (source.parent / "store" / "town" / "search").iterdir()
+    shutil.rmtree(index / "sentences")
+    shutil.copytree(index / "passages", index / "sentences")
+    refused = client.post("/api/chatbot/chat", json={"message": "Ki?", "domain": "town"})
+    assert (refused.status_code, refused.json()["code"]) == (503, "STORE_UNREADABLE")
+    assert "built by another version" in refused.json()["detail"]
