@@ -73,6 +73,7 @@ def collect_garbage(layout: DomainLayout) -> None:
     for number in numbers[:-KEPT_GENERATIONS]:
         (layout.commits / f"{number:08d}.json").unlink()
     files = [*layout.parts.glob("*/*"), *layout.search.iterdir(), *layout.root.glob("knowledge-*.duckdb")]
+    files += [*layout.root.glob(".*.tmp*"), *layout.commits.glob(".*.tmp*")]
     for path in files:
         if str(path.relative_to(layout.root)) not in needed:
             shutil.rmtree(path) if path.is_dir() else path.unlink()

@@ -125,7 +125,7 @@ class _Run:
         return self._map("sentences", SentencesTask(self._root), items)
 
     def _mentions(self, loaded: Sequence[Part], sentences: Sequence[Part]) -> list[Part]:
-        items = page_items(sentences, _of(loaded, "documents"))
+        items = page_items(_of(sentences, "sentences"), _of(loaded, "documents"))
         return self._map("mentions", MentionsTask(self._root, self._spec), items)
 
     def _resolve(self, parts: Sequence[Part]) -> Resolution:

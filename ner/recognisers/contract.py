@@ -43,8 +43,8 @@ class Mention:
 class Recogniser(ABC):
     """Finds names. One instance serves one worker process, one call at a time.
 
-    Raising means that the text cannot be read at all; the run records it and goes on without these sentences'
-    names.
+    Raising NerError ends the run: the recogniser cannot work at all. Any other exception is a reject of the page
+    at hand, whose names are then missing; the run goes on.
     """
 
     def __init__(self, parameters: Mapping[str, Any], language: str) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
@@ -11,6 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from ner.errors import NerError
 from ner.recognisers.contract import Mention, Recogniser, combine, recogniser_class
 from ner.spec import DomainSpec
 from ner.text.clean import clean
@@ -18,8 +20,10 @@ from ner.text.lemmas import name_lemma
 from ner.text.sentences import split_sentences
 from ner.text.terms import analyse
 from pipelines.stages.tables import RECOGNISED
-from store.parts import Part, open_part, read_parts, write_part
-from store.tables import SENTENCES
+from store.parts import Part, PartWriter, open_part, read_parts
+from store.tables import REJECTS, SENTENCES, Table
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,20 +48,25 @@ def page_items(parts: Iterable[Part], documents: Iterable[Part]) -> list[PageIte
 
 
 @dataclass(frozen=True, slots=True)
+class _Document:
+    language: str
+    source: str
+    source_id: str
+
+
+@dataclass(frozen=True, slots=True)
 class SentencesTask:
-    """Pages → sentences with their places in the page and their search terms."""
+    """Pages → sentences with their places in the page and their search terms; a page that fails is a reject."""
 
     root: Path
 
     def __call__(self, item: PageItem) -> list[Part]:
-        languages = _languages(self.root, item.documents)
         pages = _rows(self.root, item, ["document_id", "page", "text"])
-        batches = (_batch(SENTENCES.schema, _sentences(row, languages[row["document_id"]])) for row in pages)
-        part = write_part(self.root, SENTENCES, item.part.bucket, batches)
-        return [part] if part else []
+        return _write_pages(self.root, item, SENTENCES, "sentences", ([page] for page in pages), _sentences)
 
 
-def _sentences(page: dict[str, Any], language: str) -> Iterator[dict[str, Any]]:
+def _sentences(pages: Sequence[dict[str, Any]], language: str) -> Iterator[dict[str, Any]]:
+    (page,) = pages
     cleaned = clean(page["text"])
     for number, (start, end) in enumerate(split_sentences(cleaned.text, language)):
         text = " ".join(cleaned.text[start:end].split())
@@ -75,21 +84,15 @@ def _sentences(page: dict[str, Any], language: str) -> Iterator[dict[str, Any]]:
 
 @dataclass(frozen=True, slots=True)
 class MentionsTask:
-    """Sentences → the names in them."""
+    """Sentences → the names in them; a page on which a recogniser fails is a reject, its sentences stay."""
 
     root: Path
     spec: DomainSpec
 
     def __call__(self, item: PageItem) -> list[Part]:
-        languages = _languages(self.root, item.documents)
         sentences = _rows(self.root, item, ["document_id", "page", "sentence_number", "text"])
-        pages = groupby(sentences, key=lambda row: (row["document_id"], row["page"]))
-        batches = (
-            _batch(RECOGNISED.schema, self._mentions(list(rows), languages[document]))
-            for (document, _), rows in pages
-        )
-        part = write_part(self.root, RECOGNISED, item.part.bucket, batches)
-        return [part] if part else []
+        pages = (list(rows) for _, rows in groupby(sentences, lambda row: (row["document_id"], row["page"])))
+        return _write_pages(self.root, item, RECOGNISED, "mentions", pages, self._mentions)
 
     def _mentions(self, sentences: Sequence[dict[str, Any]], language: str) -> Iterator[dict[str, Any]]:
         texts = [row["text"] for row in sentences]
@@ -130,14 +133,48 @@ def _recognisers(spec: DomainSpec, language: str) -> tuple[Recogniser, ...]:
     return _loaded[key]
 
 
-def _languages(root: Path, documents: Sequence[Part]) -> dict[int, str]:
-    return dict(_languages_of(root, documents))
+def _write_pages(
+    root: Path,
+    item: PageItem,
+    table: Table,
+    stage: str,
+    pages: Iterable[list[dict[str, Any]]],
+    work: Callable[[list[dict[str, Any]], str], Iterator[dict[str, Any]]],
+) -> list[Part]:
+    """Work on each page's rows and write what comes of it; of a page that fails, why.
+
+    A recogniser that cannot be loaded (NerError) is no page's fault and ends the run.
+    """
+    documents = _documents_of(root, item.documents)
+    bucket = item.part.bucket
+    with PartWriter(root, table, bucket) as results, PartWriter(root, REJECTS, bucket) as rejects:
+        for rows in pages:
+            document = documents[rows[0]["document_id"]]
+            try:
+                results.write(_batch(table.schema, work(rows, document.language)))
+            except (NerError, OSError):
+                raise
+            except Exception as error:
+                log.exception("stage %s failed on %s", stage, document.source_id)
+                rejects.write(_batch(REJECTS.schema, [_reject(document, rows[0]["page"], stage, error)]))
+    return [writer.part for writer in (results, rejects) if writer.part]
+
+
+def _reject(document: _Document, page: int, stage: str, error: Exception) -> dict[str, Any]:
+    return {
+        "source": document.source,
+        "source_id": document.source_id,
+        "stage": stage,
+        "code": "page_failed",
+        "message": f"page {page + 1}: {type(error).__name__}: {error}",
+    }
 
 
 @lru_cache(maxsize=8)
-def _languages_of(root: Path, documents: tuple[Part, ...]) -> tuple[tuple[int, str], ...]:
-    batches = read_parts(root, documents, ["document_id", "language"])
-    return tuple(pair for batch in batches for pair in zip(*batch.to_pydict().values(), strict=True))
+def _documents_of(root: Path, documents: tuple[Part, ...]) -> Mapping[int, _Document]:
+    columns = ["document_id", "language", "source", "source_id"]
+    rows = (row for batch in read_parts(root, documents, columns) for row in batch.to_pylist())
+    return {row.pop("document_id"): _Document(**row) for row in rows}
 
 
 def _rows(root: Path, item: PageItem, columns: list[str]) -> list[dict[str, Any]]:

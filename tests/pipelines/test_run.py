@@ -1,14 +1,18 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 
 from ner.ingestion import DomainIngestionTool, IngestionRequest, SourceRequest
-from ner.spec import DomainSpec
+from ner.recognisers.contract import BUILT_IN, Mention
+from ner.recognisers.gazetteer import GazetteerRecogniser
+from ner.spec import DomainSpec, RecogniserSpec
 from pipelines.engines.contract import Engine
 from pipelines.engines.local import LocalEngine
 from pipelines.errors import SourceError
@@ -180,6 +184,35 @@ def test_r10_5_a_bad_file_is_a_reject_and_the_rest_is_done(ingest: Any, corpus: 
         ("ures.txt", "load", "empty"),
     ]
     assert report.counts["documents"] == 4
+
+
+class Choosy(GazetteerRecogniser):
+    """Finds names, and fails on a page that holds a certain word."""
+
+    def recognise(self, sentences: Sequence[str]) -> list[list[Mention]]:
+        if any("Egerben" in sentence for sentence in sentences):
+            raise ValueError("not this page")
+        return super().recognise(sentences)
+
+
+def test_r10_5_a_page_on_which_a_recogniser_fails_is_a_reject_and_stays_one(
+    ingest: Any, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(BUILT_IN, "choosy", f"{__name__}:Choosy")
+    monkeypatch.setitem(sys.modules, __name__, sys.modules.get(__name__) or ModuleType(__name__))
+    monkeypatch.setattr(sys.modules[__name__], "Choosy", Choosy, raising=False)
+    names = [["Dobó", "PER"], ["Éva", "PER"]]
+    spec = DomainSpec(domain="d", recognisers=(RecogniserSpec("choosy", ("hu", "en"), {"names": names}),))
+    assert ingest(corpus, spec=spec).counts["documents"] == 4
+    failed = [{"source_id": "ketto.md", "stage": "mentions", "code": "page_failed"}]
+    rejects = "SELECT source_id, stage, code FROM rejects"
+    assert query(tmp_path, rejects) == failed
+    found = query(tmp_path, "SELECT name FROM entities ORDER BY name")
+    assert [row["name"] for row in found] == ["Dobó", "Éva"]
+    assert query(tmp_path, "SELECT text FROM sentences WHERE text = 'Dobó Egerben volt.'")
+    (corpus / "uj.txt").write_text("Dobó.\n", encoding="utf-8")
+    ingest(corpus, spec=spec)
+    assert query(tmp_path, rejects) == failed
 
 
 def test_a_corpus_without_names_is_an_empty_graph(ingest: Any, tmp_path: Path) -> None:
