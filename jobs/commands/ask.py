@@ -14,6 +14,7 @@ import typer
 from jobs.console import errors_told, print_json, print_text, say
 from jobs.exit_codes import ExitCode
 from jobs.options import DEFAULT_STORE, DomainOption, JsonOption, StoreOption, SystemsOption
+from store.reader import KnowledgeStore
 
 ENDPOINT = "http://localhost/api/chatbot/chat"
 TEXT_EVENTS = ("LLM_GENERATION", "ANSWER")
@@ -41,6 +42,7 @@ def ask(
     """Answer a question from the domain's documents, with sources."""
     request = {"message": question, "domain": domain, "systems": system or [], "language": language}
     with errors_told():
+        KnowledgeStore(store).commit(domain)
         answer = answer_question(store, request)
     if answer.error:
         say(f"error: {answer.error}")

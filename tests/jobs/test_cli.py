@@ -129,7 +129,7 @@ def test_ingest_and_again(tmp_path: Path) -> None:
     [
         (["search", "x", "--domain", "nowhere"], ExitCode.NOT_FOUND, "there are: hospital, museum, tale"),
         (["entities", "--domain", "../x"], ExitCode.NOT_FOUND, "no domain"),
-        (["ask", "x", "--domain", "nowhere"], ExitCode.FAILED, "nowhere"),
+        (["ask", "x", "--domain", "nowhere"], ExitCode.NOT_FOUND, "there are: hospital, museum, tale"),
         (["ingest", "/no/such/place", "--domain", "d"], ExitCode.NOT_FOUND, "/no/such/place"),
         (["ingest", ".", "--domain", "a/b"], ExitCode.USAGE, "domain name"),
         (["ingest", ".", "--domain", "d", "--language", "fr"], ExitCode.USAGE, "hu, en, auto"),
