@@ -14,9 +14,24 @@ from retrieval.naming import EntityNames
 from retrieval.telling import most_telling
 from store.reader import Generation, KnowledgeStore
 from toolkit.documents import UniqueTextDocument
-from toolkit.knowledge import Entity, Neighbour
+from toolkit.knowledge import DocumentInfo, Entity, Neighbour
 
 LANGUAGES = "SELECT language FROM documents GROUP BY language ORDER BY count(*) DESC, language"
+DOCUMENTS = """
+SELECT document_id, name, url, system, language, page_count FROM documents
+WHERE len($systems) = 0 OR list_contains($systems, system) ORDER BY name, document_id LIMIT $wanted
+"""
+DOCUMENT = (
+    "SELECT document_id, name, url, system, language, page_count FROM documents WHERE document_id = $document"
+)
+HEADINGS = "SELECT coalesce(heading, '') AS heading FROM pages WHERE document_id = $document ORDER BY page"
+ENTITIES = "SELECT * FROM entities ORDER BY mention_count DESC, name, entity_id LIMIT $wanted"
+ENTITIES_IN_SYSTEMS = """
+SELECT e.* FROM (
+  SELECT entity_id, count(*) AS mentions FROM mentions JOIN documents d USING (document_id)
+  WHERE list_contains($systems, d.system) GROUP BY entity_id
+) m JOIN entities e USING (entity_id) ORDER BY m.mentions DESC, e.name, e.entity_id LIMIT $wanted
+"""
 NAMING = """
 SELECT s.document_id, d.name, d.url, d.language, s.page, s.sentence_number, s.text,
   min(m.start) AS start, arg_min(m.end, m.start) AS stop
@@ -94,6 +109,20 @@ class StoreKnowledge:
     def languages(self) -> tuple[str, ...]:
         return self._languages
 
+    def documents(self, systems: Sequence[str] = (), limit: int = 100) -> list[DocumentInfo]:
+        """The documents by name."""
+        rows = self._rows(DOCUMENTS, systems=encodable(systems), wanted=max(limit, 0))
+        return [DocumentInfo(**row) for row in rows]
+
+    def document(self, document_id: int) -> DocumentInfo | None:
+        """One of them; None when there is no such document."""
+        rows = self._rows(DOCUMENT, document=document_id)
+        return DocumentInfo(**rows[0]) if rows else None
+
+    def headings(self, document_id: int) -> list[str]:
+        """The heading of each page of a document; empty where it has none."""
+        return [row["heading"] for row in self._rows(HEADINGS, document=document_id)]
+
     def search(self, query: str, systems: Sequence[str] = (), limit: int = 10) -> list[UniqueTextDocument]:
         """The best sentences for a query, best first."""
         hits = self._index.sentences(self._terms(query), systems, LOOKED_AT * limit)
@@ -133,6 +162,12 @@ class StoreKnowledge:
     def page(self, document_id: int, page: int) -> list[UniqueTextDocument]:
         """All sentences of a page in their order; empty when there is no such page."""
         return self._sentences([Span(document_id, page, 0, 2**31 - 1)])
+
+    def entities(self, systems: Sequence[str] = (), limit: int = 100) -> list[Entity]:
+        """The entities, the most often mentioned first."""
+        narrowed = {"systems": encodable(systems)} if systems else {}
+        rows = self._rows(ENTITIES_IN_SYSTEMS if systems else ENTITIES, wanted=max(limit, 0), **narrowed)
+        return [entity_of(row) for row in rows]
 
     def find_entities(self, text: str, systems: Sequence[str] = (), limit: int = 5) -> list[Entity]:
         """Entities that a text names, the longest name first."""

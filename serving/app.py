@@ -24,10 +24,11 @@ from serving.offline.assistant import OfflineAssistant
 from serving.offline.judge import OfflineJudge
 from serving.offline.quotes import QuoteAnswerer
 from serving.offline.words import word_keys
-from serving.phrases import LANGUAGES
+from serving.phrases import LANGUAGES, DomainPrompts
 from serving.platform import Platform
 from serving.problems import install_problem_handlers
 from serving.routes import chat, health, store, web
+from serving.scoping import ScopedKnowledgeBase
 from serving.settings import Settings
 from serving.turns import ChatServices
 from toolkit.discovery import ToolClass
@@ -102,11 +103,13 @@ def _chat_services(
         built_ins,
         settings.plugins,
         llm=ParameterAwareAssistant(llm or OfflineAssistant()),
-        knowledge=knowledge,
+        knowledge=ScopedKnowledgeBase(knowledge),
+        settings=settings.tools,
         plugins=plugins,
     )
     executor = DaemonThreadPool(WORKER_THREADS, name="serving")
-    return ChatServices(registry, knowledge, judge, answerer, settings.limits, executor)
+    prompts = DomainPrompts(settings.domain_prompts)
+    return ChatServices(registry, knowledge, judge, answerer, settings.limits, executor, prompts)
 
 
 def _add_guards(app: FastAPI, settings: Settings) -> None:

@@ -17,13 +17,13 @@ from serving.orchestrator import AbstractOrchestratorTool, DefaultOrchestrator, 
 from serving.phrases import LANGUAGES
 from serving.prompt import Supplement, number_sources
 from serving.running import ToolRunner
-from serving.trace import Trace
+from serving.scoping import scoped
+from serving.trace import Trace, tracing
 from serving.turns import ChatServices, Turn
-from toolkit.contexts import NO_CONTEXTS
 from toolkit.emitter import LLM_GENERATION
 from toolkit.errors import PluginLoadError
 from toolkit.execution import run_tool_method
-from toolkit.kinds import ContextConsumerTool, OrchestratorTool
+from toolkit.kinds import OrchestratorTool
 from toolkit.results import ResultMode, ToolExecutionResult
 from toolkit.tool import ChatbotTool, ToolCall
 
@@ -53,13 +53,23 @@ class ChatRun:
         self._services = services
         self._turn = turn
         self._channel = channel
-        self._trace = Trace(generation=turn.generation)
-        self._runner = ToolRunner(services.limits, services.executor, self._trace)
+        self._trace = Trace(generation=turn.knowledge.generation)
+        domain, systems = turn.request.domain, turn.request.systems
+        self._routed = services.registry.routed(domain, systems)
+        self._orchestrated = services.registry.orchestrated(domain, systems)
+        step_tools = (*self._routed, *self._orchestrated)
+        self._runner = ToolRunner(services.limits, services.executor, self._trace, step_tools)
         self._final_text = FinalText(self._trace)
         self._contributions: list[Contribution] = []
 
     async def run(self, *, with_trace: bool) -> None:
         """Send the events between CHAT and DONE."""
+        with tracing(self._trace), scoped(self._turn.knowledge, self._turn.request.systems):
+            await self._run()
+        if with_trace:
+            await self._channel.send("TRACE", {"trace": self._trace.to_wire()})
+
+    async def _run(self) -> None:
         request = self._turn.request
         await self._channel.send("QUESTION_ANALYSIS")
         self._settled = await self._services.judge.settle(request.message, request.language)
@@ -79,8 +89,6 @@ class ChatRun:
             await self._answer()
         else:
             await self._deliver(decisive)
-        if with_trace:
-            await self._channel.send("TRACE", {"trace": self._trace.to_wire()})
 
     async def _gather(self, call: ToolCall) -> ToolExecutionResult | None:
         """Run the tools; the result that answers by itself, if there is one."""
@@ -100,42 +108,23 @@ class ChatRun:
         parameters = self._turn.tool_parameters
         given = contextlib.nullcontext() if parameters is None else given_parameters(tool.name, parameters)
         with given:
-            if isinstance(tool, ContextConsumerTool):
-                return await self._runner.run(tool, tool.execute_with_prior_context, call, NO_CONTEXTS)
-            return await self._runner.run(tool, tool.execute_with_result, call)
+            return await self._runner.run(tool, call)
 
     async def _run_routed(self, call: ToolCall) -> ToolExecutionResult | None:
         """The routed tools that the question needs, in parallel."""
-        services, request = self._services, self._turn.request
-        tools = [
-            tool
-            for tool in services.registry.routed(request.domain, request.systems)
-            if await self._is_eligible(tool)
-        ]
+        request = self._turn.request
+        tools = [tool for tool in self._routed if await self._runner.is_eligible(tool, call.user_data)]
         if not tools:
             return None
         await self._channel.send("TOOL_ROUTING")
-        names = await services.judge.needed_tools(request.message, tools, self._settled)
+        names = await self._services.judge.needed_tools(request.message, tools, self._settled)
         needed = sorted((tool for tool in tools if tool.name in set(names)), key=lambda tool: tool.name)
         for tool in tools:
             if tool not in needed:
                 self._trace.skipped(tool.name, "not needed for the question", task=None)
-        results = await asyncio.gather(
-            *(self._runner.run(tool, tool.execute_with_result, call) for tool in needed)
-        )
+        results = await asyncio.gather(*(self._runner.run(tool, call) for tool in needed))
         pairs = zip(needed, results, strict=True)
         return self._take_in([(tool, result) for tool, result in pairs if result is not None])
-
-    async def _is_eligible(self, tool: ChatbotTool[Any]) -> bool:
-        try:
-            eligible = await run_tool_method(tool.is_eligible, None, executor=self._services.executor)
-        except Exception as error:
-            logger.exception("tool %s: is_eligible failed", tool.name)
-            self._trace.skipped(tool.name, f"is_eligible failed: {type(error).__name__}", task=None)
-            return False
-        if not eligible:
-            self._trace.skipped(tool.name, "the user is not eligible", task=None)
-        return eligible
 
     def _take_in(
         self, results: Sequence[tuple[ChatbotTool[Any], ToolExecutionResult]]
@@ -161,14 +150,19 @@ class ChatRun:
 
     async def _orchestrate(self, call: ToolCall) -> ToolExecutionResult | None:
         """Run the one orchestrator of the request."""
-        services, request = self._services, self._turn.request
+        services = self._services
         orchestrator = self._new_orchestrator()
         self._trace.orchestrator = orchestrator.name
         if isinstance(orchestrator, AbstractOrchestratorTool):
-            tools = services.registry.orchestrated(request.domain, request.systems)
-            orchestrator.begin(
-                OrchestratorScope(tools, services.judge, self._settled, self._runner, self._trace)
+            scope = OrchestratorScope(
+                self._orchestrated,
+                services.judge,
+                self._settled,
+                self._runner,
+                self._trace,
+                services.limits.hops,
             )
+            orchestrator.begin(scope)
         try:
             result = await run_tool_method(orchestrator.execute_with_result, call, executor=services.executor)
         except Exception as error:
@@ -214,6 +208,7 @@ class ChatRun:
             sources,
             self._supplements(),
             frozenset(source.number for source in sources if source.document in context.vouched),
+            domain_prompt=await self._domain_prompt(),
         )
 
         async def say(piece: str) -> None:
@@ -223,16 +218,16 @@ class ChatRun:
         cited = await services.answerer.answer(task, say, self._trace)
         await self._channel.send("SOURCES", {"sources": [source.to_wire() for source in cited]})
 
+    async def _domain_prompt(self) -> str:
+        services = self._services
+        of_domain = services.domain_prompts.of
+        domain, language = self._turn.request.domain, self._settled.language
+        return await run_tool_method(of_domain, domain, language, executor=services.executor)
+
     def _supplements(self) -> list[Supplement]:
-        request = self._turn.request
-        registry = self._services.registry
+        named = [self._turn.tool] if self._turn.tool else []
         known = {
-            tool.name: tool.system_prompt_supplement
-            for tool in (
-                *registry.routed(request.domain, request.systems),
-                *registry.orchestrated(request.domain, request.systems),
-                *([self._turn.tool] if self._turn.tool else ()),
-            )
+            tool.name: tool.system_prompt_supplement for tool in (*self._routed, *self._orchestrated, *named)
         }
-        names = contributing_tools(self._contributions)
+        names = dict.fromkeys([*contributing_tools(self._contributions), *self._runner.step_contributors])
         return [Supplement(name, text) for name in names if (text := known.get(name))]

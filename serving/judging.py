@@ -49,3 +49,8 @@ class Judge(Protocol):
 
     async def suffices(self, query: str, context: Sequence[UniqueTextDocument], settled: Settled) -> Verdict:
         """The quality gate: whether the context answers the sub-query."""
+
+    async def further_queries(
+        self, question: str, asked: Sequence[str], context: Sequence[UniqueTextDocument], settled: Settled
+    ) -> list[str]:
+        """Sub-queries that follow from what was found and are needed for the question; none when it suffices."""

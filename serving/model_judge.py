@@ -11,8 +11,9 @@ from serving.judging import Judge, Settled, Verdict
 from serving.orchestrator import MOST_SUB_QUERIES
 from serving.phrases import LANGUAGES, phrase
 from serving.prompt import data_fence, number_sources, render_sources
+from serving.trace import note
 from toolkit.documents import UniqueTextDocument
-from toolkit.errors import LlmError, LlmUnavailableError
+from toolkit.errors import LlmError, LlmUnavailableError, shown
 from toolkit.llm.assistant import LlmAssistant
 from toolkit.tool import ChatbotTool
 
@@ -20,6 +21,9 @@ logger = logging.getLogger(__name__)
 
 REST_SECONDS = 10.0
 """A server that cannot be reached is not asked again for so long, or each decision would wait for it."""
+
+MOST_FURTHER_QUERIES = 3
+"""Of one hop."""
 
 Tools = Sequence[ChatbotTool[Any]]
 
@@ -79,6 +83,23 @@ class ModelJudge:
             return await self._fallback.suffices(query, context, settled)
         return Verdict(answer.get("suffices") is True, "the model's judgement")
 
+    async def further_queries(
+        self, question: str, asked: Sequence[str], context: Sequence[UniqueTextDocument], settled: Settled
+    ) -> list[str]:
+        """One call over the context; none where the model fails."""
+        text = render_sources(number_sources(context), settled.language)
+        prompt = phrase(
+            settled.language,
+            "further",
+            asked="\n".join(f"- {' '.join(query.split())}" for query in asked),
+            context=text,
+            fence=data_fence(text),
+            limit=MOST_FURTHER_QUERIES,
+        )
+        schema = _object(further_queries={"type": "array", "items": {"type": "string"}})
+        answer = await self._ask(question, prompt, schema)
+        return _texts((answer or {}).get("further_queries"))[:MOST_FURTHER_QUERIES]
+
     async def _choose(self, question: str, tools: Tools, settled: Settled) -> list[str] | None:
         described = "\n\n".join(tool.executable_instruction.strip() for tool in tools)
         schema = _object(**{tool.name: {"type": "boolean"} for tool in tools})
@@ -91,11 +112,13 @@ class ModelJudge:
         self, user_prompt: str, system_prompt: str, schema: Mapping[str, Any]
     ) -> dict[str, Any] | None:
         if time.monotonic() < self._resting_until:
+            note("the model could not be reached a moment ago, so text matching decided")
             return None
         try:
             return await self._llm.generate_json(user_prompt, system_prompt, schema)
         except LlmError as error:
             logger.warning("the model failed, so text matching decides: %s", error)
+            note(f"the model failed, so text matching decided: {type(error).__name__}: {shown(str(error))}")
             if isinstance(error, LlmUnavailableError):
                 self._resting_until = time.monotonic() + REST_SECONDS
             return None

@@ -14,11 +14,10 @@ from serving.contexts import ContextBuffer, Contribution
 from serving.judging import Judge, Settled
 from serving.running import ToolRunner
 from serving.trace import Trace
-from toolkit.documents import merge_documents
+from toolkit.documents import merge_documents, public_documents
 from toolkit.emitter import ProgressEvent
 from toolkit.kinds import (
     MAX_PRIORITY,
-    ContextConsumerTool,
     OrchestratorActivatedTool,
     OrchestratorTool,
     ToolDependent,
@@ -46,6 +45,8 @@ class OrchestratorScope:
     settled: Settled
     runner: ToolRunner
     trace: Trace
+    hops: int = 0
+    """Rounds of further sub-queries, unless the orchestrator sets its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,28 +75,34 @@ class AbstractOrchestratorTool(OrchestratorTool[NoParameters]):
     """
 
     request_class = NoParameters
-    max_hops: ClassVar[int] = 0
-    """Rounds of further sub-queries after the first one."""
+    max_hops: ClassVar[int | None] = None
+    """Rounds of further sub-queries after the first one; None: as the settings say."""
 
     scope: OrchestratorScope
     buffer: ContextBuffer
+    _sufficient: set[str]
+    """Sub-queries whose context the gate found good enough."""
 
     def begin(self, scope: OrchestratorScope, buffer: ContextBuffer | None = None) -> None:
         """Take what the request brings; a buffer goes on from an earlier run and repeats none of its work."""
         self.scope = scope
+        self._sufficient = set()
         self.buffer = ContextBuffer() if buffer is None else buffer
 
     async def execute_with_result(self, call: ToolCall) -> ToolExecutionResult | None:
         """Run the rounds. None when no tool gave anything."""
         queries = await self.split(call)
         tasks: list[Task] = []
-        for hop in range(self.max_hops + 1):
+        hops = self.scope.hops if self.max_hops is None else self.max_hops
+        for hop in range(hops + 1):
             new = self._number(queries, tasks)
             tasks.extend(new)
             decisive = await self._run_round(call, new)
             if decisive is not None:
                 return decisive
-            queries = await self.further_queries(call, tasks) if hop < self.max_hops else []
+            if hop == hops or self._all_suffice(tasks):
+                break
+            queries = await self.further_queries(call, tasks)
             if not queries:
                 break
         documents = merge_documents(*(entry.documents for entry in self.buffer.contributions))
@@ -121,7 +128,15 @@ class AbstractOrchestratorTool(OrchestratorTool[NoParameters]):
 
     async def further_queries(self, call: ToolCall, tasks: Sequence[Task]) -> list[str]:
         """Sub-queries that follow from what was found; asked ones are left out by the template."""
-        return []
+        found = public_documents(merge_documents(*(self.buffer.of_task(task.number) for task in tasks)))
+        if not found:
+            return []
+        asked = [task.query for task in tasks]
+        return await self.scope.judge.further_queries(call.user_prompt, asked, found, self.scope.settled)
+
+    def _all_suffice(self, tasks: Sequence[Task]) -> bool:
+        enough = self._sufficient | self.buffer.guaranteed_queries
+        return all(task.query in enough for task in tasks)
 
     def _number(self, queries: Iterable[str], tasks: Sequence[Task]) -> list[Task]:
         asked = {task.query for task in tasks}
@@ -172,17 +187,10 @@ class AbstractOrchestratorTool(OrchestratorTool[NoParameters]):
         prior = self.buffer.prior()
 
         async def run(task: Task, tool: AnyTool) -> ToolExecutionResult | None:
+            names = [each.name for each in tool.required_tools] if isinstance(tool, ToolDependent) else []
+            required = self.buffer.required(task.number, names)
             own = replace(call, user_prompt=task.query)
-            runner = self.scope.runner
-            if isinstance(tool, ContextConsumerTool):
-                return await runner.run(tool, tool.execute_with_prior_context, own, prior, task=task.number)
-            if isinstance(tool, ToolDependent):
-                names = [required.name for required in tool.required_tools]
-                contexts = self.buffer.required(task.number, names)
-                return await runner.run(
-                    tool, tool.execute_with_required_context, own, contexts, task=task.number
-                )
-            return await runner.run(tool, tool.execute_with_result, own, task=task.number)
+            return await self.scope.runner.run(tool, own, prior=prior, required=required, task=task.number)
 
         results = await asyncio.gather(*(run(task, tool) for task, tool in pairs))
         self.buffer.finished.update((task.number, tool.name) for task, tool in pairs)
@@ -227,6 +235,7 @@ class AbstractOrchestratorTool(OrchestratorTool[NoParameters]):
         ]
         verdicts = await asyncio.gather(*(self.judge_group(call, task, priority) for task in open_tasks))
         satisfied.update(task for task, good in zip(open_tasks, verdicts, strict=True) if good)
+        self._sufficient.update(task.query for task in satisfied)
 
     def _trace_unpicked(self, tasks: Sequence[Task], plan: Sequence[tuple[Task, AnyTool]]) -> None:
         planned = {(task.number, tool.name) for task, tool in plan}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
+from pathlib import Path
 from string import Template
 
 LANGUAGES = {"hu": "magyar", "en": "angol"}
@@ -16,6 +18,20 @@ def phrase(language: str, name: str, /, **values: object) -> str:
     Raises KeyError when a placeholder has no value, FileNotFoundError when there is no such text.
     """
     return _template(language, name).substitute(values)
+
+
+@dataclass(frozen=True, slots=True)
+class DomainPrompts:
+    """What a model is told about a domain, in files `<folder>/<language>/<domain>.md`; read at each use."""
+
+    folder: Path | None = None
+
+    def of(self, domain: str, language: str) -> str:
+        """The domain's text, empty where there is none. Blocks."""
+        if self.folder is None or Path(domain).name != domain:
+            return ""
+        path = self.folder / language / f"{domain}.md"
+        return path.read_text("utf-8").strip() if path.is_file() else ""
 
 
 @lru_cache(maxsize=128)

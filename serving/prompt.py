@@ -61,10 +61,16 @@ def number_sources(documents: Iterable[UniqueTextDocument]) -> list[Source]:
 
 
 def answer_prompt(
-    question: str, language: str, sources: Sequence[Source], supplements: Sequence[Supplement] = ()
+    question: str,
+    language: str,
+    sources: Sequence[Source],
+    supplements: Sequence[Supplement] = (),
+    domain_prompt: str = "",
 ) -> Prompt:
     """The prompt from which a model answers in the given language (a code)."""
     system = phrase(language, "answer", language=LANGUAGES[language])
+    if domain_prompt:
+        system += f"\n\n{domain_prompt}"
     for supplement in supplements:
         text = phrase(
             language, "supplement", tool_name=supplement.tool_name, supplement=supplement.text.strip()

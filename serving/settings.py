@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
@@ -52,6 +52,8 @@ class Limits(BaseModel):
     """Tools of one request that run at once."""
     tool_seconds: float = Field(default=30.0, gt=0)
     """Time of one tool; past it the tool counts as failed."""
+    hops: int = Field(default=1, ge=0, le=8)
+    """Rounds of further sub-queries that a model may ask from what was found."""
     context_tokens: int = Field(default=6000, gt=0)
     """Size of the final context, estimated from its characters."""
     keepalive_seconds: float = Field(default=15.0, gt=0)
@@ -80,6 +82,10 @@ class Settings(BaseSettings):
     cors_credentials: bool = False
     plugins: Names = ()
     """Modules that list tools, beside the installed plugins."""
+    tools: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    """Settings of tools by section, as `services.settings(section)` gives them."""
+    domain_prompts: Path | None = None
+    """Folder of what a model is told about a domain: `<language>/<domain>.md`."""
     trace: bool = False
     """Send the trace with every answer, also when the request does not ask for it."""
     llm: ModelSettings = ModelSettings()

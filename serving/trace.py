@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,11 +30,15 @@ class Trace:
     _kept: int = 0
     _notes: list[str] = field(default_factory=list)
 
-    def started(self, tool: str, *, task: int | None) -> dict[str, Any]:
-        """A tool was started: its entry, to be given to `ended`. The order of starting is the trace's order."""
+    def started(self, tool: str, *, task: int | None, started_by: str | None = None) -> dict[str, Any]:
+        """A tool was started: its entry, to be given to `ended`. The order of starting is the trace's order.
+
+        `started_by` names the coordinator of which it is a step.
+        """
         entry = {
             "tool": tool,
             "task": task,
+            "startedBy": started_by,
             "outcome": "RUNNING",
             "seconds": 0.0,
             "documents": 0,
@@ -67,8 +73,9 @@ class Trace:
         self._kept = count
 
     def note(self, text: str) -> None:
-        """Anything else that explains the answer."""
-        self._notes.append(text)
+        """Anything else that explains the answer; what is said twice stands once."""
+        if text not in self._notes:
+            self._notes.append(text)
 
     def to_wire(self) -> dict[str, Any]:
         """The JSON object of the TRACE event."""
@@ -84,3 +91,23 @@ class Trace:
             "documents": {"kept": self._kept, "dropped": list(self._dropped)},
             "notes": list(self._notes),
         }
+
+
+_current: ContextVar[Trace] = ContextVar("tudastar_trace")
+
+
+@contextmanager
+def tracing(trace: Trace) -> Iterator[None]:
+    """Within it, and in what is started there, `note` writes into this trace."""
+    token = _current.set(trace)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+def note(text: str) -> None:
+    """Write a note into the trace of the request that is being served, if there is one."""
+    trace = _current.get(None)
+    if trace is not None:
+        trace.note(text)

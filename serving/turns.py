@@ -11,7 +11,7 @@ from typing import Any
 from serving.answering import Answerer
 from serving.errors import ApiError, shortened, unknown_domain
 from serving.judging import Judge
-from serving.phrases import LANGUAGES
+from serving.phrases import LANGUAGES, DomainPrompts
 from serving.settings import Limits
 from serving.wire import ChatRequest
 from toolkit.activation import ToolKind, kind_of
@@ -35,6 +35,7 @@ class ChatServices:
     answerer: Answerer
     limits: Limits
     executor: Executor
+    domain_prompts: DomainPrompts
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,8 @@ class Turn:
 
     chat_id: str
     request: ChatRequest
-    generation: int
+    knowledge: Knowledge
+    """The generation with which the request began."""
     tool: ChatbotTool[Any] | None
     """The tool that the request names."""
     tool_parameters: dict[str, Any] | None
@@ -64,7 +66,7 @@ async def prepare_turn(services: ChatServices, request: ChatRequest) -> Turn:
     knowledge = await open_domain(services.knowledge, request.domain, services.executor)
     tool, parameters = await _named_tool(services, request)
     chat_id = request.chat_id or uuid.uuid4().hex
-    return Turn(chat_id, request, knowledge.generation, tool, parameters)
+    return Turn(chat_id, request, knowledge, tool, parameters)
 
 
 async def open_domain(knowledge: KnowledgeBase, domain: str, executor: Executor) -> Knowledge:

@@ -10,6 +10,21 @@ from toolkit.documents import UniqueTextDocument
 
 
 @dataclass(frozen=True, slots=True)
+class DocumentInfo:
+    """A document, without its text."""
+
+    document_id: int
+    name: str
+    url: str | None
+    system: str
+    """Empty for none."""
+    language: str
+    """Code."""
+    page_count: int
+    """Its pages are 0 … page_count - 1."""
+
+
+@dataclass(frozen=True, slots=True)
 class Entity:
     """A person, place, organisation or other name, with all the forms under which it occurs."""
 
@@ -51,6 +66,15 @@ class Knowledge(Protocol):
     def languages(self) -> tuple[str, ...]:
         """Codes of the languages of its documents, the most frequent first."""
 
+    def documents(self, systems: Sequence[str] = (), limit: int = 100) -> list[DocumentInfo]:
+        """The documents by name."""
+
+    def document(self, document_id: int) -> DocumentInfo | None:
+        """One of them; None when there is no such document."""
+
+    def headings(self, document_id: int) -> list[str]:
+        """The heading of each page of a document, a chapter's title for instance; empty where it has none."""
+
     def search(self, query: str, systems: Sequence[str] = (), limit: int = 10) -> list[UniqueTextDocument]:
         """The best sentences for a query, best first."""
 
@@ -61,6 +85,9 @@ class Knowledge(Protocol):
 
     def page(self, document_id: int, page: int) -> list[UniqueTextDocument]:
         """All sentences of a page in their order; empty when there is no such page."""
+
+    def entities(self, systems: Sequence[str] = (), limit: int = 100) -> list[Entity]:
+        """The entities, the most often mentioned first."""
 
     def find_entities(self, text: str, systems: Sequence[str] = (), limit: int = 5) -> list[Entity]:
         """Entities that a text names, longest name first."""

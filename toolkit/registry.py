@@ -12,7 +12,13 @@ from typing import Any, TypeVar
 from toolkit.activation import ToolKind, active_tools, closest_tools, is_active, kind_of
 from toolkit.discovery import FoundTool, ToolClass, configured_tools, installed_tools
 from toolkit.errors import PluginLoadError, ToolNotActivatableError, UnknownToolError
-from toolkit.kinds import AsyncTaskTool, IngestionTool, OrchestratorActivatedTool, OrchestratorTool
+from toolkit.kinds import (
+    MAX_PRIORITY,
+    AsyncTaskTool,
+    IngestionTool,
+    OrchestratorActivatedTool,
+    OrchestratorTool,
+)
 from toolkit.knowledge import KnowledgeBase
 from toolkit.llm.assistant import LlmAssistant
 from toolkit.load_report import LoadReport
@@ -73,10 +79,17 @@ class ToolRegistry:
         return active_tools(self.of_kind(ToolKind.ROUTED), domain, systems)
 
     def orchestrated(self, domain: str, systems: Sequence[str]) -> tuple[OrchestratorActivatedTool[Any], ...]:
-        """The tools that an orchestrator may run for a request, by priority and name."""
+        """The tools that an orchestrator may run for a request, by priority and name.
+
+        Of several fallbacks (at `MAX_PRIORITY`) only those made for the request most closely are among them: a
+        domain's own retrieval takes the place of the general one.
+        """
         tools = [tool for tool in self._tools if isinstance(tool, OrchestratorActivatedTool)]
         active = active_tools(tools, domain, systems)
-        return tuple(sorted(active, key=lambda tool: (tool.priority, tool.name)))
+        fallbacks = [tool for tool in active if tool.priority == MAX_PRIORITY]
+        left_out = set(fallbacks) - set(closest_tools(fallbacks))
+        kept = [tool for tool in active if tool not in left_out]
+        return tuple(sorted(kept, key=lambda tool: (tool.priority, tool.name)))
 
     def orchestrator(self, domain: str, systems: Sequence[str]) -> OrchestratorTool[Any] | None:
         """A fresh orchestrator for one request; None where none is active, so that the default runs.

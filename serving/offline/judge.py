@@ -58,6 +58,12 @@ class OfflineJudge:
             complete >= ENOUGH_TEXTS, f"texts that hold every content word of the question: {complete}"
         )
 
+    async def further_queries(
+        self, question: str, asked: Sequence[str], context: Sequence[UniqueTextDocument], settled: Settled
+    ) -> list[str]:
+        """None: words alone do not tell what is still missing."""
+        return []
+
 
 def _speaks_of(tool: ChatbotTool[Any], wanted: Sequence[str], language: str) -> bool:
     lines = tool.executable_instruction.splitlines()

@@ -10,15 +10,14 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import TracebackType
-from typing import Any, Self, TypeVar, cast
+from typing import Any, Self, TypeVar
 
-from toolkit.activation import ToolKind, kind_of
 from toolkit.clarification import ClarificationSession
 from toolkit.contexts import NO_CONTEXTS, ToolContexts, freeze_contexts
 from toolkit.discovery import ToolClass
 from toolkit.errors import PluginLoadError
 from toolkit.execution import run_tool_method
-from toolkit.kinds import ClarifiableContextConsumerTool, ClarifiableTool, ContextConsumerTool, ToolDependent
+from toolkit.invocation import invocation, resumption
 from toolkit.knowledge import KnowledgeBase
 from toolkit.llm.assistant import LlmAssistant
 from toolkit.registry import ToolRegistry
@@ -108,9 +107,12 @@ class ToolHarness:
         session: ClarificationSession | None = None,
     ) -> ToolExecutionResult | None:
         """The same with the call as it is."""
-        method, *arguments = _invocation(tool, call, freeze_contexts(contexts), session)
-        result = await run_tool_method(method, *arguments, executor=self._threads)
-        return cast(ToolExecutionResult | None, result)
+        frozen = freeze_contexts(contexts)
+        if session is None:
+            method, arguments = invocation(tool, call, prior=frozen, required=frozen)
+        else:
+            method, arguments = resumption(tool, session, call, frozen)
+        return await run_tool_method(method, *arguments, executor=self._threads)
 
 
 def run_tool(
@@ -145,21 +147,3 @@ def run_tool(
             user_data,
         )
         return asyncio.run(harness.run(tool, call, contexts, session))
-
-
-def _invocation(
-    tool: ChatbotTool[Any], call: ToolCall, contexts: ToolContexts, session: ClarificationSession | None
-) -> tuple[Any, ...]:
-    if kind_of(tool) in (ToolKind.INGESTION, ToolKind.ASYNC_TASK):
-        raise TypeError(f"tool {tool.name!r} is not run by questions; call its own method")
-    if session is not None:
-        if isinstance(tool, ClarifiableContextConsumerTool):
-            return (tool.execute_with_clarification_and_prior_context, session, contexts, call)
-        if isinstance(tool, ClarifiableTool):
-            return (tool.execute_with_clarification, session, call)
-        raise TypeError(f"tool {tool.name!r} is not clarifiable and cannot be resumed")
-    if isinstance(tool, ContextConsumerTool):
-        return (tool.execute_with_prior_context, call, contexts)
-    if isinstance(tool, ToolDependent):
-        return (tool.execute_with_required_context, call, contexts)
-    return (tool.execute_with_result, call)

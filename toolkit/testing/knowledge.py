@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from toolkit.documents import UniqueTextDocument
-from toolkit.knowledge import Entity, Knowledge, Neighbour
+from toolkit.knowledge import DocumentInfo, Entity, Knowledge, Neighbour
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 _WORD = re.compile(r"\w+")
@@ -30,6 +30,13 @@ class MemoryDocument:
     system: str = ""
     url: str | None = None
     language: str = "hu"
+    headings: Sequence[str] = ()
+    """Of its first pages."""
+
+    @property
+    def pages(self) -> Sequence[str]:
+        """A text a page."""
+        return [self.text] if isinstance(self.text, str) else self.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +69,7 @@ class MemoryKnowledge:
         self._languages = tuple(
             each for each, _ in Counter(each.language for each in documents).most_common()
         )
-        self._systems = {_id(domain, each.system, each.name): each.system for each in documents}
+        self._documents = {_id(domain, each.system, each.name): each for each in documents}
         self._sentences = sorted(each for document in documents for each in _sentences(domain, document))
         self._stems = {each.key: _stems(each.text or "") for each in self._sentences}
         self._counts = Counter(stem for stems in self._stems.values() for stem in stems)
@@ -82,6 +89,24 @@ class MemoryKnowledge:
     def languages(self) -> tuple[str, ...]:
         """Codes of the languages, the most frequent first."""
         return self._languages
+
+    def documents(self, systems: Sequence[str] = (), limit: int = 100) -> list[DocumentInfo]:
+        """The documents by name."""
+        infos = [_info(document_id, document) for document_id, document in self._documents.items()]
+        found = [each for each in infos if not systems or each.system in systems]
+        return sorted(found, key=lambda each: (each.name, each.document_id))[:limit]
+
+    def document(self, document_id: int) -> DocumentInfo | None:
+        """One of them; None when there is no such document."""
+        document = self._documents.get(document_id)
+        return None if document is None else _info(document_id, document)
+
+    def headings(self, document_id: int) -> list[str]:
+        """The heading of each page of a document; empty where it has none."""
+        document = self._documents.get(document_id)
+        if document is None:
+            return []
+        return [*document.headings, *[""] * len(document.pages)][: len(document.pages)]
 
     def search(self, query: str, systems: Sequence[str] = (), limit: int = 10) -> list[UniqueTextDocument]:
         """The best sentences for a query, best first."""
@@ -109,6 +134,11 @@ class MemoryKnowledge:
     def page(self, document_id: int, page: int) -> list[UniqueTextDocument]:
         """All sentences of a page in their order; empty when there is no such page."""
         return [each for each in self._sentences if (each.document_id, each.page) == (document_id, page)]
+
+    def entities(self, systems: Sequence[str] = (), limit: int = 100) -> list[Entity]:
+        """The entities, the most often mentioned first."""
+        found = [entity for entity, sentences in self._mentions.items() if self._within(sentences, systems)]
+        return sorted(found, key=lambda each: (-each.mention_count, each.name))[:limit]
 
     def find_entities(self, text: str, systems: Sequence[str] = (), limit: int = 5) -> list[Entity]:
         """Entities that a text names, longest name first."""
@@ -143,7 +173,9 @@ class MemoryKnowledge:
     def _within(
         self, sentences: Sequence[UniqueTextDocument], systems: Sequence[str]
     ) -> list[UniqueTextDocument]:
-        return [each for each in sentences if not systems or self._systems[each.document_id] in systems]
+        return [
+            each for each in sentences if not systems or self._documents[each.document_id].system in systems
+        ]
 
     def _rarity(self, stem: str) -> float:
         return math.log(1 + len(self._sentences) / self._counts[stem])
@@ -187,12 +219,17 @@ class MemoryKnowledgeBase:
 
 def _sentences(domain: str, document: MemoryDocument) -> list[UniqueTextDocument]:
     document_id = _id(domain, document.system, document.name)
-    pages = [document.text] if isinstance(document.text, str) else document.text
     return [
         UniqueTextDocument(document_id, document.name, document.url, page, number, sentence, 0.0)
-        for page, text in enumerate(pages)
+        for page, text in enumerate(document.pages)
         for number, sentence in enumerate(filter(None, _SENTENCE_END.split(text.strip())))
     ]
+
+
+def _info(document_id: int, document: MemoryDocument) -> DocumentInfo:
+    return DocumentInfo(
+        document_id, document.name, document.url, document.system, document.language, len(document.pages)
+    )
 
 
 def _id(*parts: str) -> int:
