@@ -11,7 +11,7 @@ from serving.judging import Settled
 from serving.phrases import phrase
 from serving.prompt import Source, Supplement, answer_prompt, named_sources
 from serving.trace import Trace
-from toolkit.errors import LlmError
+from toolkit.errors import LlmError, LlmTruncatedError
 from toolkit.llm.assistant import LlmAssistant
 
 logger = logging.getLogger(__name__)
@@ -31,8 +31,6 @@ class AnswerTask:
     supplements: Sequence[Supplement] = ()
     vouched: frozenset[int] = frozenset()
     """Numbers of the sources for which a tool vouches: they may be quoted whatever their words are."""
-    domain_prompt: str = ""
-    """What a model is told about the domain."""
     keep_numbers: bool = False
     """Cite by the sources' own numbers, since part of the answer has been said with them."""
 
@@ -48,16 +46,15 @@ class Answerer(Protocol):
 
 
 class ModelAnswerer:
-    """A model's answer over the generated prompt."""
+    """A model's answer over the generated prompt; where it is cut off, the answer and the trace say so."""
 
     def __init__(self, llm: LlmAssistant) -> None:
         self._llm = llm
 
     async def answer(self, task: AnswerTask, say: Say, trace: Trace) -> list[Source]:
         """Stream the model's text; the sources are those it cites."""
-        prompt = answer_prompt(
-            task.question, task.settled.language, task.sources, task.supplements, task.domain_prompt
-        )
+        language = task.settled.language
+        prompt = answer_prompt(task.question, language, task.sources, task.supplements)
         pieces: list[str] = []
         stream = self._llm.stream_text(prompt.user, prompt.system)
         try:
@@ -65,10 +62,16 @@ class ModelAnswerer:
                 if piece:
                     pieces.append(piece)
                     await say(piece)
+        except LlmTruncatedError as error:
+            if _is_blank(pieces):
+                raise
+            logger.warning("%s", error)
+            trace.note(str(error))
+            await say(f"\n\n{phrase(language, 'model_cut_off')}")
         finally:
             if isinstance(stream, AsyncGenerator):
                 await stream.aclose()
-        if not "".join(pieces).strip():
+        if _is_blank(pieces):
             raise LlmError("the model answered with an empty text")
         trace.answered_by = "model"
         return named_sources("".join(pieces), task.sources) or list(task.sources)
@@ -103,3 +106,7 @@ class FallbackAnswerer:
         quoted = await self._quotes.answer(replace(task, keep_numbers=bool(said)), say, trace)
         named = named_sources("".join(said), task.sources)
         return sorted({*named, *quoted}, key=lambda source: source.number)
+
+
+def _is_blank(pieces: Sequence[str]) -> bool:
+    return not "".join(pieces).strip()

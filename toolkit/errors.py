@@ -66,7 +66,7 @@ class LlmOutputError(LlmError):
 
 
 class LlmTruncatedError(LlmOutputError):
-    """The output was cut off at the limit of tokens and cannot be completed."""
+    """The output was cut off at the limit of tokens; `output` is what there is of it."""
 
 
 class PluginError(ToolkitError):

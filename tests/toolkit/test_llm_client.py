@@ -231,11 +231,9 @@ async def test_r8_2_a_server_without_schema_mode_is_told_the_schema(
 
 
 async def test_r8_1_text(server: ModelServer, connect: Connect) -> None:
-    server.script = [says("Dobó István."), says("félbe", "length")]
-    assistant = connect()
-    assert await assistant.generate_text("Ki?", "") == "Dobó István."
+    server.script = [says("Dobó István.")]
+    assert await connect().generate_text("Ki?", "") == "Dobó István."
     assert server.bodies[0]["messages"] == [{"role": "user", "content": "Ki?"}]
-    assert await assistant.generate_text("Ki?", "s") == "félbe"
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 class LlmAssistant(Protocol):
     """A model behind an OpenAI-compatible server, or the offline assistant. Calls run in parallel.
 
-    Every method raises `LlmError` when the model gives nothing usable in time.
+    Every method raises `LlmError` when the model gives nothing usable in time. What a model thinks before it
+    answers is no part of any answer.
     """
 
     async def generate_tool_request(
@@ -30,7 +31,10 @@ class LlmAssistant(Protocol):
         """An object that is valid by the JSON schema."""
 
     async def generate_text(self, user_prompt: str, system_prompt: str) -> str:
-        """The whole answer."""
+        """The whole answer; of one cut off at the limit of tokens, the LlmTruncatedError has the text."""
 
     def stream_text(self, user_prompt: str, system_prompt: str) -> AsyncIterator[str]:
-        """The answer piece by piece; closing the iterator ends the call."""
+        """The answer piece by piece; closing the iterator ends the call.
+
+        Raises LlmTruncatedError behind the last piece of an answer that is cut off.
+        """

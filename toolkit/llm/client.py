@@ -7,19 +7,16 @@ import json
 import logging
 import ssl
 from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import aclosing
-from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, TypeVar
 
 import openai
-from openai.types.chat import ChatCompletion, ChatCompletionChunk
 
-from toolkit.errors import LlmOutputError, LlmTruncatedError, shown
+from toolkit.errors import LlmOutputError, LlmTruncatedError
 from toolkit.llm.extraction import extracted, is_null, validated_json
+from toolkit.llm.replies import Reply, TextStream, reply_of
 from toolkit.llm.retry import Deadline, UnusableReplyError, as_llm_error, with_retries
 from toolkit.llm.settings import LlmSettings
-from toolkit.llm.surrogates import SurrogateJoiner, whole_characters
 from toolkit.parameters import MissingValueError, plain_parameters, validated_parameters
 from toolkit.prompting import fill_system_prompt
 from toolkit.tool import ChatbotTool
@@ -28,16 +25,6 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 Messages = list[dict[str, str]]
-Stream = openai.AsyncStream[ChatCompletionChunk]
-
-_CUT_OFF = "length"
-_FILTERED = "content_filter"
-
-
-@dataclass(frozen=True, slots=True)
-class _Reply:
-    text: str
-    finish_reason: str | None
 
 
 class OpenAiAssistant:
@@ -89,17 +76,16 @@ class OpenAiAssistant:
         return await self._structured(_messages(user_prompt, system_prompt), schema, "answer", read)
 
     async def generate_text(self, user_prompt: str, system_prompt: str) -> str:
-        """The whole answer; it may be cut off at the limit of tokens. Raises LlmError."""
+        """The whole answer. Raises LlmError; one that is cut off stands in the LlmTruncatedError."""
         deadline = Deadline.after(self._settings.total_seconds)
         reply = await self._complete(_messages(user_prompt, system_prompt), deadline)
-        if reply.finish_reason == _CUT_OFF:
-            log.warning("an answer of %d characters was cut off at the limit of tokens", len(reply.text))
-        return reply.text
+        return reply.whole_text()
 
     async def stream_text(self, user_prompt: str, system_prompt: str) -> AsyncGenerator[str, None]:
         """The answer piece by piece, no character cut in two; closing the iterator closes the connection.
 
-        Before the first piece a failure is tried again as elsewhere; later it raises LlmError.
+        Before the first piece a failure is tried again as elsewhere; later it raises LlmError, and
+        LlmTruncatedError behind the last piece of an answer that is cut off.
         """
         deadline = Deadline.after(self._settings.total_seconds)
         await deadline.guard(self._slots.acquire())
@@ -107,11 +93,12 @@ class OpenAiAssistant:
             opening = partial(self._open_stream, _messages(user_prompt, system_prompt))
             stream, first = await with_retries(opening, self._settings, deadline)
             try:
-                async with aclosing(self._pieces(stream, first, deadline)) as pieces:
-                    async for piece in pieces:
-                        yield piece
+                piece: str | None = first
+                while piece is not None:
+                    yield piece
+                    piece = await self._next_piece(stream, deadline)
             finally:
-                await stream.close()
+                await stream.aclose()
         finally:
             self._slots.release()
 
@@ -129,7 +116,7 @@ class OpenAiAssistant:
             fault = error
         log.info("the model's JSON is not what is wanted, asking again: %s", fault)
         again = [*messages, *_correction(reply, fault)]
-        if reply.finish_reason == _CUT_OFF and self._settings.max_tokens is not None:
+        if reply.cut_off and self._settings.max_tokens is not None:
             options["max_tokens"] = 2 * self._settings.max_tokens
         reply = await self._complete(again, deadline, **options)
         try:
@@ -137,52 +124,30 @@ class OpenAiAssistant:
         except LlmOutputError as error:
             raise _final_error(reply, error) from error
 
-    async def _complete(self, messages: Messages, deadline: Deadline, **options: Any) -> _Reply:
+    async def _complete(self, messages: Messages, deadline: Deadline, **options: Any) -> Reply:
         await deadline.guard(self._slots.acquire())
         try:
             return await with_retries(partial(self._ask, messages, options), self._settings, deadline)
         finally:
             self._slots.release()
 
-    async def _ask(self, messages: Messages, options: Mapping[str, Any]) -> _Reply:
-        return _reply(await self._create(messages, {**options, "stream": False}))
+    async def _ask(self, messages: Messages, options: Mapping[str, Any]) -> Reply:
+        return reply_of(await self._create(messages, {**options, "stream": False}))
 
-    async def _open_stream(self, messages: Messages) -> tuple[Stream, ChatCompletionChunk]:
+    async def _open_stream(self, messages: Messages) -> tuple[TextStream, str]:
         """A stream and its first piece of text, so that what fails before can be tried again."""
-        stream = await self._create(messages, {"stream": True})
-        if not isinstance(stream, openai.AsyncStream):
-            raise UnusableReplyError(f"no stream but {shown(stream)}")
+        stream = TextStream(await self._create(messages, {"stream": True}))
         try:
-            while (chunk := await anext(stream, None)) is not None:
-                if _delta(chunk):
-                    return stream, chunk
-            raise UnusableReplyError("an empty stream")
+            first = await stream.next_piece()
         except BaseException:
-            await stream.close()
+            await stream.aclose()
             raise
+        return stream, first or ""
 
-    async def _pieces(
-        self, stream: Stream, first: ChatCompletionChunk, deadline: Deadline
-    ) -> AsyncGenerator[str, None]:
-        joiner = SurrogateJoiner()
-        chunk: ChatCompletionChunk | None = first
-        finish_reason: str | None = None
-        while chunk is not None:
-            finish_reason = _finish_reason(chunk) or finish_reason
-            if piece := joiner.feed(_delta(chunk)):
-                yield piece
-            chunk = await self._next_chunk(stream, deadline)
-        if piece := joiner.rest():
-            yield piece
-        if finish_reason is None:
-            raise as_llm_error(UnusableReplyError("the stream ended before the answer did"), self._settings)
-        if finish_reason == _CUT_OFF:
-            log.warning("a streamed answer was cut off at the limit of tokens")
-
-    async def _next_chunk(self, stream: Stream, deadline: Deadline) -> ChatCompletionChunk | None:
+    async def _next_piece(self, stream: TextStream, deadline: Deadline) -> str | None:
         try:
-            return await deadline.guard(anext(stream, None))
-        except (openai.OpenAIError, ValueError) as error:
+            return await deadline.guard(stream.next_piece())
+        except (openai.OpenAIError, UnusableReplyError, ValueError) as error:
             raise as_llm_error(error, self._settings) from error
 
     async def _create(self, messages: Messages, options: Mapping[str, Any]) -> Any:
@@ -238,37 +203,9 @@ def _tool_parameters(
         return None
 
 
-def _reply(completion: Any) -> _Reply:
-    """Raises UnusableReplyError, and LlmOutputError where the model will not answer."""
-    if not isinstance(completion, ChatCompletion) or not completion.choices:
-        raise UnusableReplyError(f"no completion but {shown(completion)}")
-    choice = completion.choices[0]
-    message = choice.message
-    if message is not None and message.refusal:
-        raise LlmOutputError(f"the model refuses to answer: {shown(message.refusal)}")
-    if choice.finish_reason == _FILTERED:
-        raise LlmOutputError("the server's content filter took the answer away")
-    text = message.content if message is not None else None
-    if not isinstance(text, str) or not (text.strip() or choice.finish_reason == _CUT_OFF):
-        raise UnusableReplyError("an empty answer")
-    return _Reply(whole_characters(text), choice.finish_reason)
-
-
-def _delta(chunk: ChatCompletionChunk) -> str:
-    choices = getattr(chunk, "choices", None)
-    delta = choices[0].delta if choices else None
-    text = delta.content if delta is not None else None
-    return text if isinstance(text, str) else ""
-
-
-def _finish_reason(chunk: ChatCompletionChunk) -> str | None:
-    choices = getattr(chunk, "choices", None)
-    return choices[0].finish_reason if choices else None
-
-
-def _correction(reply: _Reply, fault: LlmOutputError) -> Messages:
+def _correction(reply: Reply, fault: LlmOutputError) -> Messages:
     wrong = f"That is not what was asked for: {fault}."
-    if reply.finish_reason == _CUT_OFF:
+    if reply.cut_off:
         wrong = "Your answer was cut off before its end; give a shorter one."
     said = [{"role": "assistant", "content": reply.text}] if reply.text.strip() else []
     return [
@@ -280,8 +217,8 @@ def _correction(reply: _Reply, fault: LlmOutputError) -> Messages:
     ]
 
 
-def _final_error(reply: _Reply, fault: LlmOutputError) -> LlmOutputError:
-    if reply.finish_reason == _CUT_OFF:
+def _final_error(reply: Reply, fault: LlmOutputError) -> LlmOutputError:
+    if reply.cut_off:
         return LlmTruncatedError(
             f"the model's JSON was cut off after {len(reply.text)} characters, also when asked again; "
             "raise max_tokens",

@@ -15,7 +15,6 @@ from toolkit.llm.surrogates import whole_characters
 T = TypeVar("T")
 
 _FENCE = re.compile(r"```[\w-]*\s*\n?(.*?)```", re.DOTALL)
-_THOUGHT = re.compile(r"^\s*<think>.*?</think>", re.DOTALL)
 _START = re.compile(r"[{\[]")
 _BROKEN = re.compile(r"\{\s*\"|\[\s*[\[{\"]")
 """Looks like JSON: where that does not parse, what stands inside it is not the wanted object but a part of it."""
@@ -67,7 +66,7 @@ def validated_json(value: dict[str, Any], schema: Mapping[str, Any]) -> dict[str
 
 def _json_values(text: str) -> Iterator[Any]:
     """All values that may be the wanted one: the whole, what stands in fences, objects and lists in prose."""
-    text = _THOUGHT.sub("", whole_characters(text)).strip().lstrip("\ufeff")
+    text = whole_characters(text).strip().lstrip("\ufeff")
     for piece in (text, *_FENCE.findall(text)):
         try:
             yield _decoder.decode(piece.strip())

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from toolkit.errors import LlmOutputError, ToolParametersError
+from toolkit.errors import LlmOutputError, LlmTruncatedError, ToolParametersError
 from toolkit.llm.extraction import validated_json
 from toolkit.parameters import MissingValueError, plain_parameters, validated_parameters
 from toolkit.prompting import fill_system_prompt
@@ -33,7 +33,8 @@ class ScriptedLlm:
 
     `parameters` has, by tool name, what is drawn from any prompt; a tool without an entry has nothing drawn.
     `objects` and `texts` are given out in their order, one a call. Parameters and objects are validated as the
-    true client does it. An exception in the place of an answer is raised. `calls` has what was asked.
+    true client does it. An exception in the place of an answer is raised, an LlmTruncatedError in the place of a
+    streamed text behind the words that it holds. `calls` has what was asked.
 
     Raises AssertionError when a script is at its end.
     """
@@ -87,8 +88,15 @@ class ScriptedLlm:
     async def stream_text(self, user_prompt: str, system_prompt: str) -> AsyncIterator[str]:
         """The next text of the script, word by word."""
         self.calls.append(LlmCall("stream_text", user_prompt, system_prompt))
-        for number, word in enumerate(_next(self._texts, "texts").split(" ")):
+        cut_off: LlmTruncatedError | None = None
+        try:
+            text = _next(self._texts, "texts")
+        except LlmTruncatedError as error:
+            cut_off, text = error, error.output
+        for number, word in enumerate(text.split(" ") if text else ()):
             yield f" {word}" if number else word
+        if cut_off is not None:
+            raise cut_off
 
 
 def _next(script: list[T | Exception], name: str) -> T:

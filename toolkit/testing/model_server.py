@@ -139,9 +139,9 @@ def replies(data: bytes, content_type: str = "application/json") -> Behaviour:
     return behave
 
 
-def event(delta: str | None, finish_reason: str | None = None) -> bytes:
-    """One event of a stream."""
-    choice = {"index": 0, "delta": {"content": delta}, "finish_reason": finish_reason}
+def event(delta: str | None, finish_reason: str | None = None, **fields: Any) -> bytes:
+    """One event of a stream; `fields` are further ones of its delta."""
+    choice = {"index": 0, "delta": {"content": delta, **fields}, "finish_reason": finish_reason}
     chunk = {"id": "1", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [choice]}
     return b"data: " + json.dumps(chunk, ensure_ascii=False).encode() + b"\n\n"
 
