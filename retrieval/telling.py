@@ -50,12 +50,17 @@ def most_telling(rows: Sequence[Mapping[str, Any]]) -> list[tuple[Mapping[str, A
     return sorted(scored, key=lambda each: -each[1])
 
 
+def is_speech(text: str) -> bool:
+    """Whether the sentence is something that somebody says."""
+    return _SPEECH.match(text) is not None
+
+
 def _score(row: Mapping[str, Any], number: int) -> float:
     text: str = row["text"]
     score = 1.0 if len(text) in GOOD_LENGTH else -1.0 if len(text) < SHORTEST else 0.0
     if row["language"] in _BEFORE:
         score += _says_who(text, row["language"], row["start"], row["stop"])
-    if _SPEECH.match(text):
+    if is_speech(text):
         score -= 1.0
     elif not text[: row["start"]].strip():
         score += 0.5

@@ -31,6 +31,8 @@ class AnswerTask:
     supplements: Sequence[Supplement] = ()
     vouched: frozenset[int] = frozenset()
     """Numbers of the sources for which a tool vouches: they may be quoted whatever their words are."""
+    domain_prompt: str = ""
+    """What a model is told about the domain."""
     keep_numbers: bool = False
     """Cite by the sources' own numbers, since part of the answer has been said with them."""
 
@@ -54,7 +56,7 @@ class ModelAnswerer:
     async def answer(self, task: AnswerTask, say: Say, trace: Trace) -> list[Source]:
         """Stream the model's text; the sources are those it cites."""
         language = task.settled.language
-        prompt = answer_prompt(task.question, language, task.sources, task.supplements)
+        prompt = answer_prompt(task.question, language, task.sources, task.supplements, task.domain_prompt)
         pieces: list[str] = []
         stream = self._llm.stream_text(prompt.user, prompt.system)
         try:

@@ -235,3 +235,19 @@ def test_threads_that_open_a_domain_at_once_share_one_generation(small_store: Pa
 
     with ThreadPoolExecutor(6) as pool:
         assert len(set(map(id, pool.map(open_tale, range(6))))) == 1
+
+
+def test_documents_and_their_headings(tale: StoreKnowledge) -> None:
+    news, story = tale.documents()
+    assert (news.name, news.system, news.language, news.page_count) == ("hirek", "paper", "hu", 1)
+    assert (story.name, story.system) == ("mese", "book")
+    assert tale.documents(["book"]) == [story]
+    assert tale.documents(limit=1) == [news]
+    assert (tale.document(story.document_id), tale.document(1)) == (story, None)
+    assert len(tale.headings(story.document_id)) == story.page_count
+    assert tale.headings(1) == []
+
+
+def test_r1_6_entities_by_mentions(tale: StoreKnowledge) -> None:
+    assert [each.name for each in tale.entities(limit=2)] == ["Illés", "Borbála"]
+    assert [each.name for each in tale.entities(["paper"])] == ["Eger", "Borbála", "Illés"]

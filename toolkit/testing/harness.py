@@ -14,6 +14,7 @@ from typing import Any, Self, TypeVar
 
 from toolkit.clarification import ClarificationSession
 from toolkit.contexts import NO_CONTEXTS, ToolContexts, freeze_contexts
+from toolkit.coordination import AgentCoordinator, AgentStep
 from toolkit.discovery import ToolClass
 from toolkit.errors import PluginLoadError
 from toolkit.execution import run_tool_method
@@ -98,6 +99,14 @@ class ToolHarness:
         emitter, callback = RecordingEmitter(), RecordingCallback()
         heard = replace(call, emitter=call.emitter or emitter, final_callback=call.final_callback or callback)
         return ToolRun(await self.run_silently(tool, heard, contexts, session), emitter, callback)
+
+    async def decompose(
+        self, coordinator: AgentCoordinator[Any], call: ToolCall, contexts: ToolContexts = NO_CONTEXTS
+    ) -> AgentStep | None:
+        """The tree of steps of a coordinator. Raises what it raises."""
+        return await run_tool_method(
+            coordinator.decompose, call, freeze_contexts(contexts), executor=self._threads
+        )
 
     async def run_silently(
         self,
