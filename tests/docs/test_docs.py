@@ -5,14 +5,11 @@ from __future__ import annotations
 import re
 import shlex
 from pathlib import Path
-from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
 from jobs.cli import make_app
-from toolkit.testing.harness import run_tool
-from toolkit.testing.llm import ScriptedLlm
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PAGES = [ROOT / "README.md", ROOT / "README.hu.md", ROOT / "docs" / "ingest.md"]
@@ -37,18 +34,6 @@ def test_the_commands_run_in_their_order(page: Path, tmp_path: Path, monkeypatch
         result = CliRunner().invoke(make_app(), arguments)
         assert result.exit_code == 0, f"{line}\n{result.output}"
         assert result.stdout.strip(), line
-
-
-def test_the_shown_tool_works() -> None:
-    (code,) = blocks(ROOT / "docs" / "tools.md", "python")
-    namespace: dict[str, Any] = {"__name__": "my_plugin"}
-    exec(compile(code, "docs/tools.md", "exec"), namespace)
-    tool = namespace["OpeningHoursTool"]
-    llm = ScriptedLlm({"opening_hours": {"department": "Szemészet"}})
-    found = run_tool(tool, "Mikor rendel a szemészet?", llm=llm)
-    assert found.result is not None
-    assert [document.text for document in found.result.documents] == ["Szemészet: 8-14"]
-    assert run_tool(tool, "Hol van a büfé?", llm=ScriptedLlm({"opening_hours": None})).result is None
 
 
 def test_make_help_lists_every_target() -> None:
