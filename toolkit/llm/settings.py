@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-StructuredOutput = Literal["json_schema", "json_object", "none"]
+StructuredOutput = Literal["json_schema", "json_object_schema", "json_object", "none"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,10 @@ class LlmSettings:
     api_key: str | None = field(default=None, repr=False)
     """None where the server wants none."""
     structured_output: StructuredOutput = "json_schema"
-    """How the server is told to answer in JSON. With `json_object` and `none` the prompt holds the schema."""
+    """How the server is told to answer in JSON. With `json_object` and `none` the prompt holds the schema.
+
+    `json_object_schema` hands the schema over beside the type `json_object`, as llama-cpp-python wants it.
+    """
     temperature: float | None = 0.0
     """None leaves it to the server; some models refuse it."""
     max_tokens: int | None = None
@@ -45,10 +48,8 @@ class LlmSettings:
             raise ValueError(f"the model's base_url is {self.base_url!r}; it begins with http:// or https://")
         if not self.model:
             raise ValueError("the model has no name; set the one that the server lists under /models")
-        if self.structured_output not in ("json_schema", "json_object", "none"):
-            raise ValueError(
-                f"structured_output is {self.structured_output!r}; valid are json_schema, json_object and none"
-            )
+        if self.structured_output not in (valid := get_args(StructuredOutput)):
+            raise ValueError(f"structured_output is {self.structured_output!r}; valid are {', '.join(valid)}")
         if self.max_concurrency < 1 or self.max_retries < 0:
             raise ValueError("max_concurrency must be at least 1 and max_retries at least 0")
         for name in ("connect_seconds", "silence_seconds", "total_seconds"):
