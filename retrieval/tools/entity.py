@@ -15,6 +15,9 @@ from toolkit.results import ToolExecutionResult
 from toolkit.services import Services
 from toolkit.tool import ALL, ToolCall
 
+NAMED = 20
+"""Entities named in a question that are looked at."""
+
 
 class EntityRequest(BaseModel):
     """The entity is found in the question itself."""
@@ -28,6 +31,8 @@ class AbstractEntityAnalysisTool(OrchestratorActivatedTool[EntityRequest]):
 
     request_class = EntityRequest
     priority = 0
+    labels: ClassVar[frozenset[str]] = frozenset()
+    """Labels of the entities that are described; empty: all."""
     entities: ClassVar[int] = 3
     """How many of the named entities are described."""
     sentences: ClassVar[int] = 8
@@ -45,7 +50,8 @@ class AbstractEntityAnalysisTool(OrchestratorActivatedTool[EntityRequest]):
 
     def execute_with_result(self, call: ToolCall) -> ToolExecutionResult | None:
         knowledge = self.knowledge.open(call.domain)
-        found = knowledge.find_entities(call.user_prompt, call.systems, self.entities)
+        named = knowledge.find_entities(call.user_prompt, call.systems, NAMED)
+        found = [each for each in named if not self.labels or each.label in self.labels][: self.entities]
         if not self.is_about(call, found):
             return None
         described = [self._describe(knowledge, entity, call) for entity in found]

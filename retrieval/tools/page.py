@@ -37,6 +37,8 @@ class AbstractPageAnalysisTool(OrchestratorActivatedTool[PageAnalysisRequest]):
     """How many sentences of each, beside its summary."""
     summary_sentences: ClassVar[int] = 3
     """How many sentences make a summary."""
+    vouches: ClassVar[bool] = False
+    """Whether pages that the question names suffice as its context, so that no retrieval is needed."""
     knowledge: KnowledgeBase
 
     def init(self, services: Services) -> None:
@@ -57,13 +59,15 @@ class AbstractPageAnalysisTool(OrchestratorActivatedTool[PageAnalysisRequest]):
             return None
         query = " ".join((call.user_prompt, *call.important_words))
         finder = PageFinder(self.knowledge.open(call.domain), call.systems, call.user_prompt, query)
-        pages = finder.named(self.pages) or finder.found(self.pages)
+        named = finder.named(self.pages)
+        pages = named or finder.found(self.pages)
         if not pages:
             return None
         scores = {hit.key: hit.sentence_score for hit in finder.hits}
-        return ToolExecutionResult.as_context(
-            self.name, merge_documents(*(self._documents(page, scores, call) for page in pages))
-        )
+        documents = merge_documents(*(self._documents(page, scores, call) for page in pages))
+        if named and self.vouches:
+            return ToolExecutionResult.as_guaranteed_context(self.name, documents)
+        return ToolExecutionResult.as_context(self.name, documents)
 
     def _documents(
         self, page: Page, scores: Mapping[tuple[int, int, int], float], call: ToolCall

@@ -60,17 +60,20 @@ class QuoteAnswerer:
 
 
 def best_sources(task: AnswerTask) -> list[Source]:
-    """Three to six sources that hold most of the question's rare words, best first; empty when none does."""
+    """Three to six sources that hold most of the question's rare words, best first; empty when none does.
+
+    The summaries of pages for which a tool vouches go before all, its other sources behind.
+    """
     wanted = content_words(task.question, task.settled.language)
     candidates = _candidates(task, wanted)
     matching = [candidate for candidate in candidates if candidate.words]
     covered = frozenset[str]().union(*(candidate.words for candidate in matching))
     vouched = [candidate for candidate in candidates if candidate.source.number in task.vouched]
-    if not matching or len(covered) < COVERED_SHARE * len(wanted):
-        return [candidate.source for candidate in vouched[:MOST_QUOTES]]
-    chosen = _greedy(matching, len(wanted))
-    extra = [candidate.source for candidate in vouched if candidate.source not in chosen]
-    return (chosen + extra)[:MOST_QUOTES]
+    summaries = [each.source for each in vouched if each.source.document.sentence_number == SUMMARY_SENTENCE]
+    found = bool(matching) and len(covered) >= COVERED_SHARE * len(wanted)
+    chosen = _greedy(matching, len(wanted)) if found else []
+    by_rank = [*summaries, *chosen, *(candidate.source for candidate in vouched)]
+    return list(dict.fromkeys(by_rank))[:MOST_QUOTES]
 
 
 def _candidates(task: AnswerTask, wanted: Sequence[str]) -> list[_Candidate]:

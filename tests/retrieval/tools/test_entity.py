@@ -75,3 +75,11 @@ def test_a_subclass_decides_what_it_is_about(base: StoreKnowledgeBase) -> None:
 
     assert run_tool(PlacesAlone, "Ki Borbála?", knowledge=base, domain="tale").result is None
     assert run_tool(PlacesAlone, "Mi az az Eger?", knowledge=base, domain="tale").result is not None
+
+
+def test_r4_9_labels_narrow_what_is_described(base: StoreKnowledgeBase) -> None:
+    places = type("Places", (EntityAnalysisTool,), {"labels": frozenset({"LOC"})})
+    found = run_tool(places, "Illés Egerbe ment?", knowledge=base, domain="tale").result
+    assert found is not None
+    assert [each.document_name for each in found.documents if isinstance(each, TextAnswer)] == ["Eger"]
+    assert run_tool(places, "Ki az az Illés?", knowledge=base, domain="tale").result is None

@@ -121,3 +121,11 @@ def test_a_real_store(base: StoreKnowledgeBase) -> None:
     assert isinstance(summary, UniqueTextDocument)
     assert (summary.document_name, summary.page, summary.sentence_number) == ("mese", 0, SUMMARY_SENTENCE)
     assert "Varga lánya, Borbála, a malomban szolgált." in [each.text for each in sentences]
+
+
+def test_r5_5_pages_that_the_question_names_suffice_where_the_tool_vouches() -> None:
+    vouching = type("Vouching", (PageTool,), {"vouches": True})
+    for question, guaranteed in (("Foglald össze a második fejezetet!", True), ("Milyen sereg jött?", False)):
+        result = run_tool(vouching, question, knowledge=STORE).result
+        assert result is not None
+        assert result.guaranteed is guaranteed
