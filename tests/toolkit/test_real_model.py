@@ -112,12 +112,17 @@ async def test_r8_1_a_real_stream_comes_in_pieces_and_tells_that_it_was_cut_off(
     connect_model: Connect,
 ) -> None:
     pieces: list[str] = []
+    stream = connect_model(extra_body=NEVER_ENDING).stream_text(QUESTION, "Answer briefly.")
     with pytest.raises(LlmTruncatedError) as caught:
-        async for piece in connect_model(extra_body=NEVER_ENDING).stream_text(QUESTION, "Answer briefly."):
-            pieces.append(piece)
+        await _read_all(stream, pieces)
     assert len(pieces) > 10
     assert "".join(pieces) == caught.value.output
     assert caught.value.output.strip()
+
+
+async def _read_all(stream: AsyncIterator[str], pieces: list[str]) -> None:
+    async for piece in stream:
+        pieces.append(piece)
 
 
 async def test_r8_2_a_real_answer_is_valid_by_the_schema(connect_model: Connect) -> None:
