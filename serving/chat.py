@@ -191,9 +191,8 @@ class ChatRun:
     async def _deliver(self, result: ToolExecutionResult) -> None:
         """Send a tool's own answer."""
         if result.mode is ResultMode.ANSWER:
-            separator = "\n\n" if result.content_type is None else ""
-            content = separator.join(document.text or "" for document in result.documents)
-            await self._channel.send("ANSWER", {"content": content, "contentType": result.content_type})
+            fields = {"content": result.answer_text, "contentType": result.content_type}
+            await self._channel.send("ANSWER", fields)
 
     async def _answer(self) -> None:
         """Make the answer from what was gathered."""

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from serving.orchestrator import DefaultOrchestrator
 from toolkit.clarification import ClarifyingQuestion
-from toolkit.documents import UniqueTextDocument
+from toolkit.documents import InternalContextDocument, UniqueTextDocument
 from toolkit.errors import LlmUnavailableError
 from toolkit.kinds import MAX_PRIORITY, OrchestratorActivatedTool
 from toolkit.results import ToolExecutionResult
@@ -271,3 +271,14 @@ async def test_r2_2_settings_of_tools_come_from_the_environment(
     monkeypatch.setenv("TUDASTAR_TOOLS__CONFIGURED__GREETING", "Jó napot!")
     events = await chat(make_app(Configured), QUESTION, toolName="configured")
     assert of(events, "ANSWER", "content") == "Jó napot!"
+
+
+async def test_r9_5_r4_8_an_answer_is_its_public_documents_joined_in_their_order(
+    make_app: MakeApp, chat: Ask
+) -> None:
+    parts = [document(2, "Második"), InternalContextDocument.of("belső"), document(1, "Első")]
+    for content_type, content in ((None, "Második\nElső"), ("BASE64_PDF", "MásodikElső")):
+        result = ToolExecutionResult.as_answer("first", parts, content_type)
+        events = await chat(make_app(made(Routed, result=result)), QUESTION, toolName="first")
+        (answer,) = (each for each in events if each["progressStatus"] == "ANSWER")
+        assert (answer["content"], answer["contentType"]) == (content, content_type)
