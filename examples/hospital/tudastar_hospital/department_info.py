@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import BaseModel
 
 from toolkit.documents import UniqueTextDocument, merge_documents
@@ -20,10 +22,20 @@ EXAMPLES = (
 """For the model; a name that is not among them is looked up just as well."""
 
 
+ASKED = {
+    "place": "telep épület emelet",
+    "hours": "szakrendelés rendel hétfő péntek óra",
+    "phone": "telefonszáma",
+    "head": "vezeti vezetője főorvosa",
+}
+"""What may be asked, and the words by which the pages tell it."""
+
+
 class DepartmentInfoRequest(BaseModel):
     """What is drawn from the question."""
 
     department: str | None = None
+    asked: Literal["place", "hours", "phone", "head"] | None = None
 
 
 class DepartmentInfoTool(ChatbotTool[DepartmentInfoRequest]):
@@ -33,7 +45,10 @@ class DepartmentInfoTool(ChatbotTool[DepartmentInfoRequest]):
     domain = "hospital"
     eligible_system = ALL
     request_class = DepartmentInfoRequest
-    instruction = f"department: Hungarian name of the department, as {EXAMPLES}; null when none is named"
+    instruction = (
+        f"department: Hungarian name of the department, as {EXAMPLES}; null when none is named\n\n"
+        "asked: place = hol / merre; hours = mikor / rendel; phone = telefonszám; head = vezeti / vezetője"
+    )
     executable_instruction = (
         "department_info: is anything asked about a department of the hospital?\n"
         f"- true: its place, hours, telephone, head (hol van, mikor rendel, telefonszáma): {EXAMPLES}\n"
@@ -49,17 +64,17 @@ class DepartmentInfoTool(ChatbotTool[DepartmentInfoRequest]):
         """A plain method, since the store blocks; in it `wait_for` takes the place of `await`."""
         progress = self.tool_progress_emitter(call.emitter)
         progress.next(ProgressEvent("READING_QUESTION"))
-        department = wait_for(drawn(self.llm, call, self)).get("department")
-        if not department:
+        request = DepartmentInfoRequest.model_validate(wait_for(drawn(self.llm, call, self)))
+        if request.department is None:
             return None
-        progress.next(ProgressEvent("LOOKING_UP", department))
-        found = self.look_up(department, call)
+        progress.next(ProgressEvent("LOOKING_UP", request.department))
+        found = self.look_up(request.department, call, ASKED.get(request.asked or "", ""))
         return ToolExecutionResult.as_context(self.name, found) if found else None
 
-    def look_up(self, department: str, call: ToolCall) -> list[UniqueTextDocument]:
-        """The sentences of the department's pages in reading order; empty when it has none."""
+    def look_up(self, department: str, call: ToolCall, asked: str = "") -> list[UniqueTextDocument]:
+        """The department's pages in reading order, scored by the words `asked`; empty when it has none."""
         knowledge = self.knowledge.open(call.domain)
-        hits = knowledge.search(department, call.systems, limit=30)
+        hits = knowledge.search(f"{department} {asked}", call.systems, limit=30)
         own = [hit for hit in hits if fold(department) in fold(hit.document_name)]
         pages = dict.fromkeys((hit.document_id, hit.page) for hit in own)
         return sorted(merge_documents(own, *(knowledge.page(*page) for page in pages)))

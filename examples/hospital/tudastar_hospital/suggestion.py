@@ -41,6 +41,8 @@ class SuggestionTool(OrchestratorActivatedTool[SuggestionRequest], ContextConsum
         keys = [key for key in prior_tool_contexts if key.partition(":")[2] == PatientLookupTool.name]
         cases = cases_in(found for key in keys for found in prior_tool_contexts[key])
         diagnoses = dict.fromkeys(diagnosis.name for case in cases for diagnosis in case.diagnoses)
+        if not diagnoses:
+            return None
         knowledge = self.knowledge.open(call.domain)
         found = [knowledge.search(diagnosis, call.systems, self.sentences) for diagnosis in diagnoses]
         documents = merge_documents(*found)

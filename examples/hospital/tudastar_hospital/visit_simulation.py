@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
+from toolkit.documents import UniqueTextDocument
 from toolkit.emitter import SEGMENT_BREAK, ProgressEvent, emit_words
 from toolkit.execution import wait_for
-from toolkit.knowledge import KnowledgeBase
 from toolkit.results import ToolExecutionResult
 from toolkit.services import Services
 from toolkit.tool import ALL, ChatbotTool, ToolCall
@@ -37,7 +37,6 @@ class VisitSimulationTool(ChatbotTool[DepartmentInfoRequest]):
     )
     delay: ClassVar[float] = 0.02
     """Seconds between two words."""
-    knowledge: KnowledgeBase
 
     def init(self, services: Services) -> None:
         self.llm = services.llm
@@ -58,11 +57,18 @@ class VisitSimulationTool(ChatbotTool[DepartmentInfoRequest]):
         return ToolExecutionResult.as_answered(self.name)
 
     def _segments(self, department: str, call: ToolCall) -> Iterator[str]:
-        """The steps for which the pages have a sentence."""
+        """The steps of which the pages tell: the best sentence of each and the one after it."""
         knowledge = self.knowledge.open(call.domain)
         for magyar, angol, query in STEPS:
-            found = knowledge.search(query.format(department=department), call.systems, limit=2)
-            heading = magyar if call.user_lang == "magyar" else angol
-            quotes = " ".join(f"„{each.text}” ({each.document_name})" for each in found)
-            if quotes:
-                yield f"{heading}: {quotes}\n\n"
+            found = knowledge.search(query.format(department=department), call.systems)
+            best = [each for each in found if _is_sentence(each)][:1]
+            around = knowledge.with_neighbours(best, before=0, after=1)
+            if best:
+                heading = magyar if call.user_lang == "magyar" else angol
+                told = " ".join(each.text or "" for each in around if _is_sentence(each))
+                yield f"{heading}: {told}\n\n"
+
+
+def _is_sentence(document: UniqueTextDocument) -> bool:
+    """Headings and rows of tables end without a full stop."""
+    return (document.text or "").endswith(".")
