@@ -38,7 +38,27 @@ def test_the_commands_run_in_their_order(page: Path, tmp_path: Path, monkeypatch
 
 def test_make_help_lists_every_target() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    documented = set(re.findall(r"^([a-z]+):.*## ", makefile, re.M))
+    documented = set(re.findall(r"^([a-z-]+):.*## ", makefile, re.M))
     phony = re.search(r"^\.PHONY: (.*)$", makefile, re.M)
     assert phony is not None
     assert set(phony.group(1).split()) == documented
+
+
+ALL_PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+
+
+@pytest.mark.parametrize("page", ALL_PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
+        if "://" in target:
+            continue
+        path, _, anchor = target.partition("#")
+        file = page.parent / path if path else page
+        assert file.exists(), target
+        assert not anchor or anchor in anchors(file), target
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.M)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
