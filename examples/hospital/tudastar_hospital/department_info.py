@@ -20,8 +20,6 @@ EXAMPLES = (
     '"szemészet", "szülészet"'
 )
 """For the model; a name that is not among them is looked up just as well."""
-
-
 ASKED = {
     "place": "telep épület emelet",
     "hours": "szakrendelés rendel hétfő péntek óra",

@@ -27,6 +27,12 @@ class PatientRequest(BaseModel):
     patient: str | None = None
 
 
+class PatientLookupSettings(BaseModel):
+    """The section `patient_lookup` of the settings, whose values may be texts: `false` is no."""
+
+    signed_in_only: bool = False
+
+
 class PatientLookupTool(OrchestratorActivatedTool[PatientRequest]):
     """Finds the patients that a question names; by the setting `signed_in_only` for signed-in users alone."""
 
@@ -41,7 +47,7 @@ class PatientLookupTool(OrchestratorActivatedTool[PatientRequest]):
     def init(self, services: Services) -> None:
         self.llm = services.llm
         self.patients = load_patients()
-        self.signed_in_only = bool(services.settings(self.name).get("signed_in_only", False))
+        self.settings = PatientLookupSettings.model_validate(dict(services.settings(self.name)))
 
     async def execute_with_result(self, call: ToolCall) -> ToolExecutionResult | None:
         found = self.find(await drawn(self.llm, call, self), call)
@@ -50,7 +56,7 @@ class PatientLookupTool(OrchestratorActivatedTool[PatientRequest]):
 
     def find(self, parameters: dict[str, str], call: ToolCall) -> list[Patient]:
         """The patients that the parameter `patient`, or else the question, names; other tools ask it too."""
-        if self.signed_in_only and call.user_data is None:
+        if self.settings.signed_in_only and call.user_data is None:
             return []
         text = parameters.get("patient") or call.user_prompt
         return [patient for patient in self.patients if patient.is_named_in(text)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Set
+from collections.abc import Set
 from typing import Any
 
 from toolkit.contexts import ToolContexts
@@ -39,20 +39,15 @@ class RiskAssessmentTool(OrchestratorActivatedTool[PatientRequest], ToolDependen
     def required_tools(self) -> Set[OrchestratorActivatedTool[Any]]:
         return {self.patient_lookup}
 
-    def execute_with_required_context(
+    async def execute_with_required_context(
         self, call: ToolCall, required_tool_contexts: ToolContexts
     ) -> ToolExecutionResult | None:
+        """Without contexts, as when it is started by its name, it calls the look-up by a plain method call."""
         cases = cases_in(required_tool_contexts.get(self.patient_lookup.name, ()))
-        return self._assess(cases, call.user_lang)
-
-    async def execute_with_result(self, call: ToolCall) -> ToolExecutionResult | None:
-        """Started by its name, with no contexts: calls the look-up by a plain method call."""
-        parameters = await drawn(self.llm, call, self)
-        return self._assess(self.patient_lookup.find(parameters, call), call.user_lang)
-
-    def _assess(self, patients: Iterable[Patient], user_lang: str) -> ToolExecutionResult | None:
-        cases = [case for case in patients if case.has(ATRIAL_FIBRILLATION)]
-        documents = [TextAnswer.of(report(case, user_lang), SCORE) for case in cases]
+        if not cases:
+            cases = self.patient_lookup.find(await drawn(self.llm, call, self), call)
+        reports = [report(case, call.user_lang) for case in cases if case.has(ATRIAL_FIBRILLATION)]
+        documents = [TextAnswer.of(text, SCORE) for text in reports]
         return ToolExecutionResult.as_guaranteed_context(self.name, documents) if documents else None
 
 

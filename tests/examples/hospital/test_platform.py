@@ -107,3 +107,16 @@ async def test_r9_6_the_simulation_comes_in_segments_and_ends_once(ask: Ask) -> 
     statuses = [event["progressStatus"] for event in reply.events]
     assert statuses.count("DONE") == 1
     assert (statuses[-1], reply.outcomes["visit_simulation"]) == ("DONE", "ANSWERED")
+
+
+@pytest.fixture
+def signed_in_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TUDASTAR_TOOLS__PATIENT_LOOKUP__SIGNED_IN_ONLY", "true")
+
+
+async def test_by_the_setting_an_anonymous_user_learns_nothing_of_patients(
+    signed_in_only: None, ask: Ask
+) -> None:
+    reply = await ask("Mekkora Kőszegi Tünde stroke-kockázata?")
+    assert (reply.outcomes["patient_lookup"], reply.outcomes["risk_assessment"]) == ("NONE", "NONE")
+    assert not (await ask("Készíts beutalót Szűcs Lőrincnek a szemészetre!")).of("ANSWER")

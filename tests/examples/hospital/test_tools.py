@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
@@ -99,9 +99,14 @@ def test_the_drawn_name_goes_before_the_question_and_the_language_is_kept(texts:
     )
 
 
-@pytest.mark.parametrize(("user_data", "found"), [(None, False), ({"id": 1}, True)])
-def test_by_a_setting_patients_are_for_signed_in_users(user_data: dict[str, Any] | None, found: bool) -> None:
-    settings = {"patient_lookup": {"signed_in_only": True}}
+@pytest.mark.parametrize(
+    ("signed_in_only", "user_data", "found"),
+    [("true", None, False), (True, None, False), (True, {"id": 1}, True), ("false", None, True)],
+)
+def test_by_a_setting_patients_are_for_signed_in_users(
+    signed_in_only: bool | str, user_data: dict[str, Any] | None, found: bool
+) -> None:
+    settings = {"patient_lookup": {"signed_in_only": signed_in_only}}
     run = run_tool(PatientLookupTool, "Őri Gergő?", settings=settings, user_data=user_data)
     assert (run.result is not None) is found
 
@@ -132,15 +137,18 @@ def test_r4_7_the_risk_is_computed_from_what_the_lookup_found(texts: Texts) -> N
 
 @pytest.mark.parametrize("contexts", [{}, {"patient_lookup": ()}, {"patient_lookup": handed_on("Bükki Örs")}])
 def test_r4_7_without_a_fitting_case_there_is_no_risk(contexts: ToolContexts) -> None:
-    run = run_tool(RiskAssessmentTool, "Őri Gergő?", others=[PatientLookupTool], contexts=contexts)
+    run = run_tool(RiskAssessmentTool, "Mekkora a kockázat?", others=[PatientLookupTool], contexts=contexts)
     assert run.result is None
 
 
-def test_r6_3_started_by_its_name_it_calls_the_lookup_itself(texts: Texts) -> None:
+def test_r6_3_r4_7_started_without_contexts_it_calls_the_lookup_itself(texts: Texts) -> None:
+    llm = ScriptedLlm({"risk_assessment": {"patient": "Őri Gergő"}})
+    run = run_tool(RiskAssessmentTool, "?", llm=llm, others=[PatientLookupTool])
+    assert texts(run.result) == [("TextAnswer", "CHA2DS2-VASc", "Őri Gergő, CHA2DS2-VASc: 0")]
     with ToolHarness(PatientLookupTool, RiskAssessmentTool) as harness:
-        tool = harness.tool(RiskAssessmentTool)
-        result = asyncio.run(tool.execute_with_result(ToolCall("Őri Gergőé?", "hospital")))
-    assert texts(result) == [("TextAnswer", "CHA2DS2-VASc", "Őri Gergő, CHA2DS2-VASc: 0")]
+        result = harness.tool(RiskAssessmentTool).execute_with_result(ToolCall("Őri Gergőé?", "hospital"))
+        assert isinstance(result, Awaitable)
+        assert texts(asyncio.run(result)) == texts(run.result)
 
 
 def test_r4_5_suggestions_come_from_the_cases_of_all_sub_queries(pages: MemoryKnowledgeBase) -> None:
