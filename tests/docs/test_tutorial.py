@@ -170,3 +170,19 @@ def test_an_unknown_tool_is_refused_with_the_names_of_those_that_are_loaded(addr
     body = {"message": "?", "domain": "hospital", "toolName": "unknown"}
     response = httpx.post(f"{address}/api/chatbot/chat", json=body)
     assert response.json()["detail"].endswith("valid are: entity_analysis, opening_hours, rag_retrieval")
+
+
+def test_a_tool_that_fails_is_told_on_a_line_of_its_own(workplace: Workplace) -> None:
+    bad = workplace.folder.parent / "bad_tool.py"
+    bad.write_text("raise ImportError('no such driver')\n", encoding="utf-8")
+    ended = subprocess.run(
+        [BIN / "tudastar", "ask", "Hol lehet parkolni?", "--domain", "hospital"],
+        cwd=ROOT,
+        env=workplace.environment | {"TUDASTAR_PLUGINS": str(bad)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=True,
+    )
+    assert f"left out {bad}" in ended.stderr
+    assert "no such driver" in ended.stderr
