@@ -10,7 +10,7 @@ from typing import Any
 
 from serving.answering import AnswerTask
 from serving.budget import fit_context
-from serving.contexts import Contribution, contributing_tools
+from serving.contexts import ContextBuffer, Contribution, contributing_tools
 from serving.events import EventChannel
 from serving.explicit import given_parameters
 from serving.orchestrator import AbstractOrchestratorTool, DefaultOrchestrator, OrchestratorScope
@@ -162,7 +162,7 @@ class ChatRun:
                 self._trace,
                 services.limits.hops,
             )
-            orchestrator.begin(scope)
+            orchestrator.begin(scope, ContextBuffer(guaranteed_queries=self._guaranteed_queries()))
         try:
             result = await run_tool_method(orchestrator.execute_with_result, call, executor=services.executor)
         except Exception as error:
@@ -177,6 +177,10 @@ class ChatRun:
         elif result is not None:
             self._take_in([(orchestrator, result)])
         return None
+
+    def _guaranteed_queries(self) -> set[str]:
+        """The question itself, where a routed tool vouches for its context."""
+        return {entry.prompt for entry in self._contributions if entry.is_guaranteed}
 
     def _new_orchestrator(self) -> OrchestratorTool[Any]:
         request = self._turn.request

@@ -92,6 +92,8 @@ class AbstractOrchestratorTool(OrchestratorTool[NoParameters]):
     async def execute_with_result(self, call: ToolCall) -> ToolExecutionResult | None:
         """Run the rounds. None when no tool gave anything."""
         queries = await self.split(call)
+        if call.user_prompt in self.buffer.guaranteed_queries:
+            self.buffer.guaranteed_queries.update(query.strip() for query in queries)
         tasks: list[Task] = []
         hops = self.scope.hops if self.max_hops is None else self.max_hops
         for hop in range(hops + 1):

@@ -61,7 +61,7 @@ class ToolRunner:
         call: ToolCall,
         *,
         prior: ToolContexts = NO_CONTEXTS,
-        required: ToolContexts = NO_CONTEXTS,
+        required: ToolContexts | None = None,
         task: int | None = None,
         started_by: str | None = None,
     ) -> ToolExecutionResult | None:
@@ -134,6 +134,6 @@ class ToolRunner:
 
 
 def _start(
-    tool: ChatbotTool[Any], call: ToolCall, prior: ToolContexts, required: ToolContexts
+    tool: ChatbotTool[Any], call: ToolCall, prior: ToolContexts, required: ToolContexts | None
 ) -> tuple[Callable[..., Any], tuple[Any, ...]]:
     return invocation(tool, call, prior=prior, required=required)

@@ -20,18 +20,19 @@ def invocation(
     call: ToolCall,
     *,
     prior: ToolContexts = NO_CONTEXTS,
-    required: ToolContexts = NO_CONTEXTS,
+    required: ToolContexts | None = None,
 ) -> Invocation:
     """How a tool of the chat is started.
 
-    A context consumer gets the prior contexts, a dependent tool those that it requires, any other tool none.
-    Raises TypeError for a tool that no question starts.
+    A context consumer gets the prior contexts, a dependent tool those that it requires; any other tool none, as a
+    dependent one that is started by itself, without those that it requires (`required` is None). Raises TypeError
+    for a tool that no question starts.
     """
     if kind_of(tool) in (ToolKind.INGESTION, ToolKind.ASYNC_TASK):
         raise TypeError(f"tool {tool.name!r} is not run by questions; call its own method")
     if isinstance(tool, ContextConsumerTool):
         return tool.execute_with_prior_context, (call, prior)
-    if isinstance(tool, ToolDependent):
+    if isinstance(tool, ToolDependent) and required is not None:
         return tool.execute_with_required_context, (call, required)
     return tool.execute_with_result, (call,)
 

@@ -12,7 +12,10 @@ from serving.offline.words import covered_words, text_keys, word_keys
 
 _DATE = re.compile(r"\b(\d{4})[-./]\s?(\d{1,2})[-./]\s?(\d{1,2})\b")
 _NUMBER = re.compile(r"(?<![\w.,-])-?\d+(?:[.,]\d+)?(?![\w]|[.,]\d)")
-_QUOTED = re.compile(r"[\"“”„»«']([^\"“”„»«'\n]{2,80})[\"“”„»«']")
+_QUOTED = re.compile(
+    r"[\"“”„»«]([^\"“”„»«\n]{2,80})[\"“”„»«]|(?<!\w)['‘]((?:[^\"“”„»«'’\n]|(?<=\w)['’](?=\w)){2,80})['’](?!\w)"
+)
+"""Single quotation marks only around words: the one in `department's` is an apostrophe."""
 _EXPLAINED = r"(?<!\w){value}\"?\s*(?:[=:–(]|->|→)\s*([^,;)\n]+)"
 
 Schema = Mapping[str, Any]
@@ -111,7 +114,7 @@ def _string(kind: Schema, description: str, reading: _Reading) -> str | None:
     if named:
         return max(named, key=len)
     quoted = _QUOTED.search(reading.text)
-    return quoted[1].strip() if quoted else None
+    return (quoted[1] or quoted[2]).strip() if quoted else None
 
 
 def _number(
@@ -177,7 +180,7 @@ def _lines_about(name: str, hints: str) -> str:
 
 
 def _examples(description: str) -> list[str]:
-    return [match.strip() for match in _QUOTED.findall(description)]
+    return [(double or single).strip() for double, single in _QUOTED.findall(description)]
 
 
 def _spaced(name: str) -> str:

@@ -203,6 +203,14 @@ async def test_r3_5_parameters_are_extracted_by_matching(
     assert dumped == expected
 
 
+async def test_r3_5_an_apostrophe_is_no_quotation_mark() -> None:
+    class Apostrophe(ClinicTool):
+        instruction = "clinic: the patient's clinic and doctor's room, as 'kardiológia' or 'bőrgyógyászat'."
+
+    found = await OfflineAssistant().generate_tool_request("Hol a bőrgyógyászat?", "%s%s", None, Apostrophe())
+    assert (found["clinic"] or {}).get("clinic") == "bőrgyógyászat"
+
+
 async def test_r3_3_routing_matches_the_description_but_not_its_negative_part() -> None:
     judge = OfflineJudge()
     assert await judge.needed_tools("Melyik szakrendelést keressem?", [ClinicTool()], HU) == ["clinic"]

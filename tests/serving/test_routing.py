@@ -11,9 +11,10 @@ from pydantic import BaseModel
 
 from serving.orchestrator import DefaultOrchestrator
 from toolkit.clarification import ClarifyingQuestion
+from toolkit.contexts import ToolContexts
 from toolkit.documents import InternalContextDocument, UniqueTextDocument
 from toolkit.errors import LlmUnavailableError
-from toolkit.kinds import MAX_PRIORITY, OrchestratorActivatedTool
+from toolkit.kinds import MAX_PRIORITY, OrchestratorActivatedTool, ToolDependent
 from toolkit.results import ToolExecutionResult
 from toolkit.services import Services
 from toolkit.testing.llm import ScriptedLlm
@@ -282,3 +283,48 @@ async def test_r9_5_r4_8_an_answer_is_its_public_documents_joined_in_their_order
         events = await chat(make_app(made(Routed, result=result)), QUESTION, toolName="first")
         (answer,) = (each for each in events if each["progressStatus"] == "ANSWER")
         assert (answer["content"], answer["contentType"]) == (content, content_type)
+
+
+class Fallback(OrchestratorActivatedTool[Nothing], ToolDependent[Nothing]):
+    """Has a way of its own when it is started without those that it requires."""
+
+    name = "fallback"
+    eligible_system = ALL
+    priority = 3
+    request_class = Nothing
+    executable_instruction = "fallback: never"
+
+    def init(self, services: Services) -> None:
+        self.own = services.get(OwnRetrievalBefore)
+
+    @property
+    def required_tools(self) -> frozenset[Any]:
+        return frozenset({self.own})
+
+    def execute_with_required_context(self, call: ToolCall, required_tool_contexts: ToolContexts) -> None:
+        raise AssertionError("started by its name, it has no contexts")
+
+    def execute_with_result(self, call: ToolCall) -> ToolExecutionResult:
+        return ToolExecutionResult.as_answer(self.name, [document(1, "Magamtól.")])
+
+
+class OwnRetrievalBefore(OwnRetrieval):
+    name = "before"
+    priority = 1
+    executable_instruction = "before: never"
+
+
+async def test_r4_7_a_dependent_tool_started_by_name_runs_without_contexts(
+    make_app: MakeApp, chat: Ask
+) -> None:
+    events = await chat(make_app(OwnRetrievalBefore, Fallback), QUESTION, toolName="fallback")
+    assert of(events, "ANSWER", "content") == "Magamtól."
+
+
+async def test_r5_5_a_routed_tool_that_vouches_spares_the_retrieval(make_app: MakeApp, chat: Ask) -> None:
+    sure = ToolExecutionResult.as_guaranteed_context("first", [document(1, "A parkolás ingyenes.")])
+    trace = of(await chat(make_app(made(Routed, result=sure)), QUESTION, trace=True), "TRACE", "trace")
+    assert [(each["tool"], each["outcome"], each["reason"]) for each in trace["tools"]] == [
+        ("first", "CONTEXT", None),
+        ("rag_retrieval", "SKIPPED", "a tool vouches for the context"),
+    ]

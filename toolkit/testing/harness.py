@@ -118,7 +118,7 @@ class ToolHarness:
         """The same with the call as it is."""
         frozen = freeze_contexts(contexts)
         if session is None:
-            method, arguments = invocation(tool, call, prior=frozen, required=frozen)
+            method, arguments = invocation(tool, call, prior=frozen, required=frozen or None)
         else:
             method, arguments = resumption(tool, session, call, frozen)
         return await run_tool_method(method, *arguments, executor=self._threads)

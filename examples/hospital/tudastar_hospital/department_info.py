@@ -9,10 +9,11 @@ from pydantic import BaseModel
 from toolkit.documents import UniqueTextDocument, merge_documents
 from toolkit.emitter import ProgressEvent
 from toolkit.execution import wait_for
+from toolkit.llm.drawing import draw_request
 from toolkit.results import ToolExecutionResult
 from toolkit.services import Services
 from toolkit.tool import ALL, ChatbotTool, ToolCall
-from tudastar_hospital.questions import drawn, fold
+from tudastar_hospital.spelling import fold
 
 EXAMPLES = (
     '"belgyógyászat", "bőrgyógyászat", "gyermekgyógyászat", "intenzív osztály", "kardiológia", '
@@ -62,8 +63,8 @@ class DepartmentInfoTool(ChatbotTool[DepartmentInfoRequest]):
         """A plain method, since the store blocks; in it `wait_for` takes the place of `await`."""
         progress = self.tool_progress_emitter(call.emitter)
         progress.next(ProgressEvent("READING_QUESTION"))
-        request = DepartmentInfoRequest.model_validate(wait_for(drawn(self.llm, call, self)))
-        if request.department is None:
+        request = wait_for(draw_request(self.llm, self, call))
+        if request is None or request.department is None:
             return None
         progress.next(ProgressEvent("LOOKING_UP", request.department))
         found = self.look_up(request.department, call, ASKED.get(request.asked or "", ""))

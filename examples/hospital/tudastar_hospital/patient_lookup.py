@@ -9,11 +9,11 @@ from pydantic import BaseModel
 from toolkit.contexts import PromptAndContext
 from toolkit.documents import InternalContextDocument, TextAnswer, UniqueTextDocument
 from toolkit.kinds import OrchestratorActivatedTool
+from toolkit.llm.drawing import draw_request
 from toolkit.results import ToolExecutionResult
 from toolkit.services import Services
 from toolkit.tool import ALL, ToolCall
 from tudastar_hospital.patients import Patient, load_patients
-from tudastar_hospital.questions import drawn
 
 SUMMARY = {
     "magyar": "{name}, {age} éves. Diagnózisok: {diagnoses}. Gyógyszerek: {medicines}. Labor: {labs}.",
@@ -50,15 +50,16 @@ class PatientLookupTool(OrchestratorActivatedTool[PatientRequest]):
         self.settings = PatientLookupSettings.model_validate(dict(services.settings(self.name)))
 
     async def execute_with_result(self, call: ToolCall) -> ToolExecutionResult | None:
-        found = self.find(await drawn(self.llm, call, self), call)
+        request = await draw_request(self.llm, self, call)
+        found = self.find(request.patient if request else None, call)
         documents = [document for each in found for document in _documents(each, call.user_lang)]
         return ToolExecutionResult.as_guaranteed_context(self.name, documents) if documents else None
 
-    def find(self, parameters: dict[str, str], call: ToolCall) -> list[Patient]:
-        """The patients that the parameter `patient`, or else the question, names; other tools ask it too."""
+    def find(self, name: str | None, call: ToolCall) -> list[Patient]:
+        """The patients of that name, or else those that the question names; other tools ask it too."""
         if self.settings.signed_in_only and call.user_data is None:
             return []
-        text = parameters.get("patient") or call.user_prompt
+        text = name or call.user_prompt
         return [patient for patient in self.patients if patient.is_named_in(text)]
 
 

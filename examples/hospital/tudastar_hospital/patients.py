@@ -9,7 +9,7 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from tudastar_hospital.questions import fold
+from tudastar_hospital.spelling import fold
 
 
 class Diagnosis(BaseModel):

@@ -15,12 +15,12 @@ from reportlab.platypus import Paragraph, SimpleDocTemplate
 
 from toolkit.documents import TextAnswer
 from toolkit.execution import wait_for
+from toolkit.llm.drawing import draw_request
 from toolkit.results import ToolExecutionResult
 from toolkit.services import Services
 from toolkit.tool import ALL, ChatbotTool, ToolCall
 from tudastar_hospital.department_info import DepartmentInfoTool
 from tudastar_hospital.patient_lookup import PatientLookupTool
-from tudastar_hospital.questions import drawn
 
 FONT = "Roboto"
 """Has ő and ű, which the fonts that come with reportlab lack."""
@@ -64,10 +64,12 @@ class ReferralLetterTool(ChatbotTool[ReferralLetterRequest]):
 
     def execute_with_result(self, call: ToolCall) -> ToolExecutionResult | None:
         """Two other tools are asked by plain method calls."""
-        parameters = wait_for(drawn(self.llm, call, self))
-        department = parameters.get("department")
-        patients = self.patient_lookup.find(parameters, call)
-        if not department or len(patients) != 1 or not self.department_info.look_up(department, call):
+        request = wait_for(draw_request(self.llm, self, call))
+        if request is None or request.department is None:
+            return None
+        department = request.department
+        patients = self.patient_lookup.find(request.patient, call)
+        if len(patients) != 1 or not self.department_info.look_up(department, call):
             return None
         content = base64.b64encode(letter({"department": department, **patients[0].described()}))
         document = TextAnswer.of(content.decode(), f"Beutaló – {patients[0].name}")

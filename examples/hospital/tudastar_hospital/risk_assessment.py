@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Iterable, Set
 from typing import Any
 
 from toolkit.contexts import ToolContexts
 from toolkit.documents import TextAnswer
 from toolkit.kinds import OrchestratorActivatedTool, ToolDependent
+from toolkit.llm.drawing import draw_request
 from toolkit.results import ToolExecutionResult
 from toolkit.services import Services
 from toolkit.tool import ALL, ToolCall
 from tudastar_hospital.patient_lookup import PatientLookupTool, PatientRequest, cases_in
 from tudastar_hospital.patients import Patient
-from tudastar_hospital.questions import drawn
 from tudastar_hospital.stroke_risk import ATRIAL_FIBRILLATION, counted_items
 
 SCORE = "CHA2DS2-VASc"
@@ -42,10 +42,15 @@ class RiskAssessmentTool(OrchestratorActivatedTool[PatientRequest], ToolDependen
     async def execute_with_required_context(
         self, call: ToolCall, required_tool_contexts: ToolContexts
     ) -> ToolExecutionResult | None:
-        """Without contexts, as when it is started by its name, it calls the look-up by a plain method call."""
-        cases = cases_in(required_tool_contexts.get(self.patient_lookup.name, ()))
-        if not cases:
-            cases = self.patient_lookup.find(await drawn(self.llm, call, self), call)
+        return self.assess(cases_in(required_tool_contexts.get(self.patient_lookup.name, ())), call)
+
+    async def execute_with_result(self, call: ToolCall) -> ToolExecutionResult | None:
+        """Started by its name, it calls the look-up by a plain method call."""
+        request = await draw_request(self.llm, self, call)
+        return self.assess(self.patient_lookup.find(request.patient if request else None, call), call)
+
+    def assess(self, cases: Iterable[Patient], call: ToolCall) -> ToolExecutionResult | None:
+        """The scores of those cases that have one."""
         reports = [report(case, call.user_lang) for case in cases if case.has(ATRIAL_FIBRILLATION)]
         documents = [TextAnswer.of(text, SCORE) for text in reports]
         return ToolExecutionResult.as_guaranteed_context(self.name, documents) if documents else None

@@ -8,11 +8,11 @@ from typing import ClassVar
 from toolkit.documents import UniqueTextDocument
 from toolkit.emitter import SEGMENT_BREAK, ProgressEvent, emit_words
 from toolkit.execution import wait_for
+from toolkit.llm.drawing import draw_request
 from toolkit.results import ToolExecutionResult
 from toolkit.services import Services
 from toolkit.tool import ALL, ChatbotTool, ToolCall
 from tudastar_hospital.department_info import DepartmentInfoRequest, DepartmentInfoTool
-from tudastar_hospital.questions import drawn
 
 STEPS = (
     ("Érkezés", "Arrival", "megközelítés busz parkolás"),
@@ -44,7 +44,8 @@ class VisitSimulationTool(ChatbotTool[DepartmentInfoRequest]):
 
     def execute_with_result(self, call: ToolCall) -> ToolExecutionResult | None:
         """Streams through the raw emitter, since what goes through the tool's own one is no answer text."""
-        department = wait_for(drawn(self.llm, call, self)).get("department")
+        request = wait_for(draw_request(self.llm, self, call))
+        department = request.department if request else None
         segments = list(self._segments(department, call)) if department else []
         if not segments:
             return None
