@@ -7,9 +7,11 @@ import shlex
 from pathlib import Path
 
 import pytest
+from pydantic import BaseModel
 from typer.testing import CliRunner
 
 from jobs.cli import make_app
+from serving.settings import Settings
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PAGES = [ROOT / "README.md", ROOT / "README.hu.md", ROOT / "docs" / "ingest.md"]
@@ -62,3 +64,14 @@ def anchors(page: Path) -> set[str]:
     """The anchors of a page's headings, as GitHub makes them."""
     headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.M)
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_the_settings_that_are_described_exist() -> None:
+    page = (ROOT / "docs" / "serve.md").read_text(encoding="utf-8")
+    names = re.findall(r"`TUDASTAR_([A-Z_]+[A-Z])", page)
+    assert len(names) >= 10
+    for name in names:
+        model: type[BaseModel] = Settings
+        for part in name.lower().split("__"):
+            field = model.model_fields[part]
+            model = field.annotation if isinstance(field.annotation, type) else Settings

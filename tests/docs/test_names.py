@@ -27,7 +27,8 @@ IN_THE_GUIDE = """
     PluginLoader ServiceLoader autowireBean setAbstractNERIngestionTool setToolAssistant equals hashCode compareTo
     UnsupportedOperationException CompletableFuture systems userPrompt userLang importantWords progressEmitter
     finalCallback userData _SUCCESS @Component @Autowired @PostConstruct @Scope @Data DepartmentInfoTool SuggestionTool
-    RiskAssessmentTool PatientLookupTool MyServiceTool
+    RiskAssessmentTool PatientLookupTool MyServiceTool MyCharacterTool EgriCsillagokCharacterTool
+    EgriCsillagokSummaryTool EgriCsillagokContextSearchTool
 """
 
 
