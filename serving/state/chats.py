@@ -1,0 +1,140 @@
+"""Chats, their turns and messages: what is written while a question is answered.
+
+A turn takes two places in the chat's order at once, for the question and for its answer, so that turns that run at
+the same time never mix. The answer's row is there from the beginning and is filled in at the end.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+from sqlalchemy import and_, insert, select, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from serving.state.database import Database
+from serving.state.errors import unknown_chat
+from serving.state.places import add_pair, fill_answer, take_places
+from serving.state.records import Answer, BegunTurn, MessageKind, TurnStatus, storable
+from serving.state.tables import chats, messages, turns
+
+LONGEST_TITLE = 80
+"""Characters of the first message that become the chat's title."""
+
+
+class ChatStore:
+    """Writes the turns of this process. Every method is one short transaction."""
+
+    def __init__(self, database: Database, server_id: str) -> None:
+        self._database = database
+        self._server_id = server_id
+
+    async def begin(self, owner: str, request: Mapping[str, Any], chat_id: str | None = None) -> BegunTurn:
+        """Enter a message and make room for its answer; a chat that is not there is made.
+
+        Raises ApiError (404) when the chat is somebody else's.
+        """
+        turn_id, now = uuid.uuid4().hex, time.time()
+        chat_id = chat_id or uuid.uuid4().hex
+        async with self._database.writing() as connection:
+            await self._open_chat(connection, owner, chat_id, request, now)
+            dropped = await self._drop_question(connection, chat_id)
+            first = await take_places(connection, chat_id, 2, now)
+            await connection.execute(
+                insert(turns).values(
+                    turn_id=turn_id,
+                    chat_id=chat_id,
+                    status=TurnStatus.RUNNING,
+                    server_id=self._server_id,
+                    request=dict(request),
+                    answer_sequence=first + 1,
+                )
+            )
+            await add_pair(connection, chat_id, turn_id, first, MessageKind.MESSAGE, request, now)
+        return BegunTurn(chat_id, turn_id, dropped)
+
+    async def finish(self, turn_id: str, answer: Answer) -> None:
+        """Fill the answer in. Nothing happens when the chat has been deleted meanwhile."""
+        async with self._database.writing() as connection:
+            await fill_answer(
+                connection,
+                turn_id,
+                answer.status,
+                kind=MessageKind.ANSWER,
+                status=answer.status,
+                content=storable(answer.content),
+                content_type=answer.content_type,
+                generation=answer.generation,
+                sources=answer.sources,
+                trace=answer.trace,
+            )
+            await connection.execute(
+                update(turns).where(turns.c.turn_id == turn_id).values(progress=None, expires_at=None)
+            )
+
+    async def checkpoint(self, turn_id: str, progress: Mapping[str, Any]) -> None:
+        """Keep what a turn has done since its question was answered."""
+        async with self._database.writing() as connection:
+            await connection.execute(
+                update(turns).where(turns.c.turn_id == turn_id).values(progress=dict(progress))
+            )
+
+    async def settle_dead(self, server_ids: list[str]) -> None:
+        """Give every turn of processes that died a stated end, or its pending question back."""
+        async with self._database.writing() as connection:
+            dead = and_(turns.c.status == TurnStatus.RUNNING, turns.c.server_id.in_(server_ids))
+            for turn in (await connection.execute(select(turns).where(dead))).all():
+                asks = bool(turn.progress and turn.progress["questions"])
+                await self._set(connection, turn, TurnStatus.ASKING if asks else TurnStatus.INTERRUPTED)
+
+    async def _set(self, connection: AsyncConnection, turn: Any, status: TurnStatus) -> None:
+        await connection.execute(update(turns).where(turns.c.turn_id == turn.turn_id).values(status=status))
+        await connection.execute(
+            update(messages)
+            .where(messages.c.turn_id == turn.turn_id, messages.c.status == TurnStatus.RUNNING)
+            .values(status=TurnStatus.INTERRUPTED)
+        )
+
+    async def _open_chat(
+        self, connection: AsyncConnection, owner: str, chat_id: str, request: Mapping[str, Any], now: float
+    ) -> None:
+        own = select(chats.c.owner).where(chats.c.chat_id == chat_id).with_for_update()
+        if (await connection.execute(own)).scalar() is None:
+            await self._make_chat(connection, owner, chat_id, request, now)
+        if (await connection.execute(own)).scalar() != owner:
+            raise unknown_chat(chat_id)
+        await connection.execute(
+            update(chats).where(chats.c.chat_id == chat_id).values(domain=request["domain"])
+        )
+
+    async def _make_chat(
+        self, connection: AsyncConnection, owner: str, chat_id: str, request: Mapping[str, Any], now: float
+    ) -> None:
+        """Of two that make the same chat at once the first one owns it."""
+        row = {
+            "chat_id": chat_id,
+            "owner": owner,
+            "title": " ".join(storable(request["message"]).split())[:LONGEST_TITLE],
+            "domain": request["domain"],
+            "created_at": now,
+            "updated_at": now,
+            "next_sequence": 0,
+        }
+        with suppress(IntegrityError):
+            async with connection.begin_nested():
+                await connection.execute(insert(chats).values(row))
+
+    async def _drop_question(self, connection: AsyncConnection, chat_id: str) -> Mapping[str, Any] | None:
+        asking = and_(turns.c.chat_id == chat_id, turns.c.status == TurnStatus.ASKING)
+        turn = (await connection.execute(select(turns).where(asking))).first()
+        if turn is None:
+            return None
+        await connection.execute(
+            update(turns).where(asking).values(status=TurnStatus.DROPPED, progress=None, expires_at=None)
+        )
+        question: Mapping[str, Any] = turn.progress["questions"][0]["question"]
+        return question

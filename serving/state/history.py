@@ -1,0 +1,121 @@
+"""Reading, renaming and deleting chats; only their owner can."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import and_, delete, or_, select, tuple_, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from serving.state.database import Database
+from serving.state.errors import unknown_chat
+from serving.state.records import TurnStatus, storable
+from serving.state.tables import chats, idempotency_keys, messages, turns
+
+_TOLD = (TurnStatus.DONE, TurnStatus.INTERRUPTED)
+"""Messages of these are part of the conversation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One message of a conversation, as a model or a search needs it."""
+
+    role: str
+    """`user` or `assistant`."""
+    content: str
+
+
+class History:
+    """The chats of all owners."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def chats(
+        self, owner: str, limit: int, before: tuple[float, str] | None = None
+    ) -> list[dict[str, Any]]:
+        """An owner's chats, the one last written to first; those before a (updated_at, chat_id)."""
+        query = select(chats).where(chats.c.owner == owner)
+        if before is not None:
+            query = query.where(tuple_(chats.c.updated_at, chats.c.chat_id) < tuple_(*before))
+        query = query.order_by(chats.c.updated_at.desc(), chats.c.chat_id.desc()).limit(limit)
+        async with self._database.reading() as connection:
+            return [dict(row._mapping) for row in (await connection.execute(query)).all()]
+
+    async def chat(self, owner: str, chat_id: str) -> dict[str, Any]:
+        """One chat, without its messages. Raises ApiError (404)."""
+        async with self._database.reading() as connection:
+            return await _owned(connection, owner, chat_id)
+
+    async def messages(self, owner: str, chat_id: str, limit: int, after: int = -1) -> list[dict[str, Any]]:
+        """Messages of a chat in their order, those behind place `after`. Raises ApiError (404)."""
+        query = (
+            select(messages)
+            .where(messages.c.chat_id == chat_id, messages.c.sequence > after)
+            .order_by(messages.c.sequence)
+            .limit(limit)
+        )
+        async with self._database.reading() as connection:
+            await _owned(connection, owner, chat_id)
+            return [dict(row._mapping) for row in (await connection.execute(query)).all()]
+
+    async def before_turn(self, turn_id: str, limit: int) -> list[Exchange]:
+        """The newest messages before a turn's own, oldest first; questions of tools are among them."""
+        own = select(messages.c.chat_id, messages.c.sequence).where(messages.c.turn_id == turn_id)
+        async with self._database.reading() as connection:
+            first = (await connection.execute(own.order_by(messages.c.sequence).limit(1))).first()
+            if first is None:
+                return []
+            query = (
+                select(messages.c.role, messages.c.content, messages.c.content_type)
+                .where(
+                    messages.c.chat_id == first.chat_id,
+                    messages.c.sequence < first.sequence,
+                    messages.c.status.in_(_TOLD),
+                )
+                .order_by(messages.c.sequence.desc())
+                .limit(limit)
+            )
+            rows: Sequence[Any] = (await connection.execute(query)).all()
+        return [
+            Exchange(row.role, row.content)
+            for row in reversed(rows)
+            if row.content and row.content_type is None
+        ]
+
+    async def rename(self, owner: str, chat_id: str, title: str) -> dict[str, Any]:
+        """Give a chat a title. Raises ApiError (404)."""
+        async with self._database.writing() as connection:
+            await _owned(connection, owner, chat_id)
+            await connection.execute(
+                update(chats)
+                .where(chats.c.chat_id == chat_id)
+                .values(title=storable(title), updated_at=time.time())
+            )
+            return await _owned(connection, owner, chat_id)
+
+    async def delete(self, owner: str, chat_id: str) -> None:
+        """Take a chat out of every table. Raises ApiError (404)."""
+        async with self._database.writing() as connection:
+            await _owned(connection, owner, chat_id)
+            own_turns = select(turns.c.turn_id).where(turns.c.chat_id == chat_id)
+            await connection.execute(
+                delete(idempotency_keys).where(
+                    or_(
+                        idempotency_keys.c.reference.in_(own_turns),
+                        and_(idempotency_keys.c.owner == owner, idempotency_keys.c.reference == chat_id),
+                    )
+                )
+            )
+            for table in (messages, turns, chats):
+                await connection.execute(delete(table).where(table.c.chat_id == chat_id))
+
+
+async def _owned(connection: AsyncConnection, owner: str, chat_id: str) -> dict[str, Any]:
+    row = (await connection.execute(select(chats).where(chats.c.chat_id == chat_id))).first()
+    if row is None or row.owner != owner:
+        raise unknown_chat(chat_id)
+    return dict(row._mapping)
