@@ -30,6 +30,8 @@ from serving.problems import install_problem_handlers
 from serving.routes import chat, health, store, web
 from serving.scoping import ScopedKnowledgeBase
 from serving.settings import Settings
+from serving.state.database import database_url
+from serving.state.state import State
 from serving.turns import ChatServices
 from toolkit.discovery import ToolClass
 from toolkit.knowledge import KnowledgeBase
@@ -60,12 +62,15 @@ def create_app(
     settings.check()
     own_model = None if llm is not None else model_of(settings.llm)
     knowledge = knowledge or StoreKnowledgeBase(settings.store)
+    state = State(database_url(settings.state, settings.store.parent))
     services = _chat_services(settings, knowledge, llm or own_model, built_ins, plugins)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         await asyncio.get_running_loop().run_in_executor(services.executor, _warm_up)
+        await state.opened()
         yield
+        await state.close()
         if own_model is not None:
             await own_model.aclose()
         services.executor.shutdown(wait=False, cancel_futures=True)
@@ -78,7 +83,7 @@ def create_app(
         redoc_url=None,
         lifespan=lifespan,
     )
-    app.state.platform = Platform(settings, services)
+    app.state.platform = Platform(settings, services, state)
     install_problem_handlers(app)
     for routes in (chat, store, health, web):
         app.include_router(routes.router)
@@ -118,7 +123,7 @@ def _add_guards(app: FastAPI, settings: Settings) -> None:
         loopback_only=settings.is_loopback,
         allowed_hosts=settings.allowed_hosts,
         cors_origins=settings.cors_origins,
-        token=settings.token.get_secret_value() if settings.token else None,
+        tokens=settings.tokens,
         body_bytes=settings.limits.body_bytes,
     )
     if settings.cors_origins:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hmac
 import ipaddress
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from serving.errors import ApiError, shortened
+from serving.identity import ANONYMOUS, User, set_user, signed_in
 from serving.problems import problem_response
 
 SECURITY_HEADERS = {
@@ -29,7 +31,8 @@ class GuardMiddleware:
 
     With `loopback_only`, the Host header must be a loopback name or address or one of `allowed_hosts`, so
     that a name which an attacker points at 127.0.0.1 does not reach the API. A request with an Origin
-    is served when the origin is the server itself or one of `cors_origins`.
+    is served when the origin is the server itself or one of `cors_origins`. With `tokens` (by user), every call
+    of the API needs one, and comes from its user.
     """
 
     def __init__(
@@ -39,14 +42,14 @@ class GuardMiddleware:
         loopback_only: bool,
         allowed_hosts: Iterable[str] = (),
         cors_origins: Iterable[str] = (),
-        token: str | None = None,
+        tokens: Mapping[str, str] = MappingProxyType({}),
         body_bytes: int,
     ) -> None:
         self._app = app
         self._loopback_only = loopback_only
         self._allowed_hosts = {host.lower() for host in allowed_hosts}
         self._cors_origins = {origin.lower().rstrip("/") for origin in cors_origins}
-        self._token = token
+        self._tokens = {user: token.encode() for user, token in tokens.items()}
         self._body_bytes = body_bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -67,7 +70,7 @@ class GuardMiddleware:
         if not scope["path"].startswith("/api"):
             return
         self._check_origin(headers)
-        self._check_token(headers)
+        set_user(scope, self._user(headers))
         self._check_size(headers)
 
     def _check_host(self, headers: Headers) -> None:
@@ -94,18 +97,20 @@ class GuardMiddleware:
         if not (same or given in self._cors_origins or "*" in self._cors_origins):
             raise _foreign_origin(origin)
 
-    def _check_token(self, headers: Headers) -> None:
-        if self._token is None:
-            return
+    def _user(self, headers: Headers) -> User:
+        if not self._tokens:
+            return ANONYMOUS
         scheme, _, given = headers.get("authorization", "").partition(" ")
-        is_right = hmac.compare_digest(given.strip().encode(), self._token.encode())
-        if scheme.lower() != "bearer" or not is_right:
+        token = given.strip().encode()
+        known = [user for user, own in self._tokens.items() if hmac.compare_digest(token, own)]
+        if scheme.lower() != "bearer" or not known:
             raise ApiError(
                 401,
                 "TOKEN_REQUIRED",
                 "This server needs a token: send it as `Authorization: Bearer TOKEN`. It is what "
-                "TUDASTAR_TOKEN was set to when the server was started.",
+                "TUDASTAR_TOKEN was set to when the server was started, or your own in TUDASTAR_USERS.",
             )
+        return signed_in(known[0])
 
     def _check_size(self, headers: Headers) -> None:
         length = headers.get("content-length", "0")

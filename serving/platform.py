@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from starlette.requests import Request
 
 from serving.settings import Settings
+from serving.state.state import State
 from serving.turns import ChatServices
 
 
@@ -17,6 +18,8 @@ class Platform:
 
     settings: Settings
     chat: ChatServices
+    state: State
+    """Use it by `await state.opened()`."""
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the server stops: open streams end."""
 

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, m
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from serving.errors import StartupError
+from serving.identity import LOCAL_USER
 
 SHORTEST_TOKEN = 16
 """Characters; a shorter token can be guessed."""
@@ -75,6 +76,12 @@ class Settings(BaseSettings):
     port: int = Field(default=8765, ge=0, le=65535)
     token: SecretStr | None = None
     """When set, every call under /api needs it as `Authorization: Bearer`."""
+    users: dict[str, SecretStr] = Field(default_factory=dict)
+    """Users by name, each with a token of his own; what one owns no other one sees."""
+    state: str | None = None
+    """Address of the database of chats and jobs; by default a SQLite file beside the store."""
+    question_hours: float = Field(default=24.0, gt=0)
+    """After so long a question to the user can no longer be answered."""
     allowed_hosts: Names = ()
     """Further host names under which browsers may reach the server, as behind a proxy."""
     cors_origins: Names = ()
@@ -113,19 +120,28 @@ class Settings(BaseSettings):
         except ValueError:
             return False
 
+    @property
+    def tokens(self) -> dict[str, str]:
+        """The tokens by user; empty when none is needed."""
+        given = {LOCAL_USER: self.token} if self.token is not None else {}
+        return {user: token.get_secret_value() for user, token in {**given, **self.users}.items()}
+
     def check(self) -> None:
         """Raises StartupError where the server would stand open to others."""
-        if not self.is_loopback and self.token is None:
+        if not self.is_loopback and not self.tokens:
             raise StartupError(
                 f"the server will not listen on {self.host} without a token, since everybody on the network "
                 "could then read the store: set TUDASTAR_TOKEN (for instance the output of "
                 "`openssl rand -hex 32`), or listen on 127.0.0.1"
             )
-        if self.token is not None and len(self.token.get_secret_value()) < SHORTEST_TOKEN:
-            raise StartupError(
-                f"the token is shorter than {SHORTEST_TOKEN} characters, so it can be guessed: make a new "
-                "one, for instance with `openssl rand -hex 32`"
-            )
+        for user, token in self.tokens.items():
+            if len(token) < SHORTEST_TOKEN:
+                raise StartupError(
+                    f"the token of user {user!r} is shorter than {SHORTEST_TOKEN} characters, so it can be guessed: "
+                    "make a new one, for instance with `openssl rand -hex 32`"
+                )
+        if len(set(self.tokens.values())) < len(self.tokens):
+            raise StartupError("two users have one token: give each a token of his own")
         if self.cors_credentials and "*" in self.cors_origins:
             raise StartupError(
                 "cors_origins '*' together with cors_credentials would let every web page act in a user's "

@@ -85,7 +85,7 @@ async def _events(store: Path, request: dict[str, Any]) -> AsyncIterator[dict[st
     from serving.app import create_app
     from serving.settings import Settings
 
-    app = create_app(Settings(store=store, host="127.0.0.1", token=None))
+    app = create_app(Settings(store=store, host="127.0.0.1", token=None, users={}, state="sqlite://"))
     transport = httpx.ASGITransport(app)
     async with (
         app.router.lifespan_context(app),

@@ -80,6 +80,7 @@ def make_app(knowledge_base: ChangingKnowledgeBase) -> MakeApp:
         limits: Mapping[str, Any] | None = None,
         **settings: Any,
     ) -> FastAPI:
+        settings.setdefault("state", "sqlite://")
         made = Settings(
             _env_file=None, llm=ModelSettings(**(model or {})), limits=Limits(**(limits or {})), **settings
         )
