@@ -71,6 +71,7 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[ET.Elem
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", SUITES)
 def test_what_a_page_shows_works(page: str, outcomes: dict[str, list[ET.Element]]) -> None:
     cases = outcomes[page]

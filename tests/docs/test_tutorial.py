@@ -172,6 +172,12 @@ def test_an_unknown_tool_is_refused_with_the_names_of_those_that_are_loaded(addr
     assert response.json()["detail"].endswith("valid are: entity_analysis, opening_hours, rag_retrieval")
 
 
+def test_what_the_tutorial_says_that_the_offline_assistant_does_not_know(workplace: Workplace) -> None:
+    (question,) = re.findall(r'does not know "(.*?)"', TUTORIAL)
+    output = workplace.run([".venv/bin/tudastar", "ask", question, "--domain", "hospital"])
+    assert "szemészet M épület" not in output, output
+
+
 def test_a_tool_that_fails_is_told_on_a_line_of_its_own(workplace: Workplace) -> None:
     bad = workplace.folder.parent / "bad_tool.py"
     bad.write_text("raise ImportError('no such driver')\n", encoding="utf-8")
