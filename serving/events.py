@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import threading
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
@@ -13,12 +14,15 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from serving.errors import TurnError
-from toolkit.emitter import ProgressEvent
+from toolkit.emitter import LLM_GENERATION, SEGMENT_BREAK, ProgressEvent
+from toolkit.errors import shown
 
 logger = logging.getLogger(__name__)
 
 LONGEST_QUEUE = 1000
-"""Events that may wait for a slow client; further progress events are left out, texts never."""
+"""Events that may wait for a slow client; further ones of tools are left out, and texts joined: none is lost."""
+LONGEST_JOINED = 4096
+"""Characters up to which waiting texts are joined."""
 KEEPALIVE = b": keep-alive\n\n"
 OWN_STATUSES = frozenset({"CHAT", "ANSWER", "INTERACTIVE_QUESTION", "SOURCES", "TRACE", "DONE", "ERROR"})
 """Sent by the platform alone; from a tool they are left out."""
@@ -33,52 +37,106 @@ class EventChannel:
     def __init__(self, chat_id: str) -> None:
         self.chat_id = chat_id
         self._loop = asyncio.get_running_loop()
-        self._events: deque[WireEvent] = deque()
+        self._lock = threading.Lock()
+        self._events: deque[bytes | WireEvent] = deque()
         self._changed = asyncio.Event()
         self._room = asyncio.Event()
-        self._closed = False
+        self._waking = self._closed = False
+        self._left_out = 0
 
     def next(self, event: ProgressEvent) -> None:
         """The emitter that tools see: never blocks, never raises."""
-        if event.progress_status in OWN_STATUSES:
-            logger.warning("a tool sent %s, which only the platform may send", event.progress_status)
-            return
-        fields = {} if event.content is None else {"content": event.content}
-        try:
-            self._loop.call_soon_threadsafe(self._append, event.progress_status, fields)
-        except RuntimeError:
-            logger.debug("event %s came after the server had stopped", event.progress_status)
+        status, content = getattr(event, "progress_status", None), getattr(event, "content", None)
+        if not isinstance(status, str) or not isinstance(content, str | None):
+            logger.warning("a tool sent what is no event: %s", shown(event))
+        elif status in OWN_STATUSES:
+            logger.warning("a tool sent %s, which only the platform may send", status)
+        else:
+            self._take_in(status, content)
 
     async def send(self, status: str, fields: Mapping[str, Any] | None = None) -> None:
-        """Send an event behind all that tools have sent so far; waits while the client is slow."""
-        await asyncio.sleep(0)
+        """Send an event behind all that tools have sent so far; waits while the client is slow.
+
+        Raises TypeError or ValueError when it is no JSON.
+        """
+        encoded = encode_event(self._wire(status, fields or {}))
         while len(self._events) >= LONGEST_QUEUE and not self._closed:
             self._room.clear()
             await self._room.wait()
-        self._append(status, fields or {})
+        self._append(encoded)
+        await asyncio.sleep(0)
 
-    async def take(self) -> WireEvent | None:
-        """The next event; None when the channel is closed and empty."""
-        while not self._events:
-            if self._closed:
-                return None
+    def end(self, status: str, fields: Mapping[str, Any]) -> None:
+        """Send the last event without waiting for room, and close."""
+        self._append(encode_event(self._wire(status, fields)))
+        self.close()
+
+    async def take(self) -> bytes:
+        """All events that wait, at least one, as they stand in the stream; nothing when closed and empty."""
+        while not self._events and not self._closed:
             self._changed.clear()
-            await self._changed.wait()
+            if not self._events:
+                await self._changed.wait()
+        with self._lock:
+            taken, self._events = self._events, deque()
         self._room.set()
-        return self._events.popleft()
+        return b"".join(each if isinstance(each, bytes) else encode_event(each) for each in taken)
 
     def close(self) -> None:
         """No event is taken in from now on."""
-        self._closed = True
+        with self._lock:
+            self._closed = True
         self._changed.set()
         self._room.set()
+        if self._left_out:
+            logger.warning("chat %s: %d progress events were left out", self.chat_id, self._left_out)
+            self._left_out = 0
 
-    def _append(self, status: str, fields: Mapping[str, Any]) -> None:
-        droppable = status.startswith("TOOL_PROGRESS:")
-        if self._closed or (droppable and len(self._events) >= LONGEST_QUEUE):
-            return
-        self._events.append({"progressStatus": status, "chatId": self.chat_id, **fields})
+    def _take_in(self, status: str, content: str | None) -> None:
+        """From any thread: keep what there is room for, and wake the event loop once for all that waits."""
+        with self._lock:
+            if self._closed:
+                return
+            if len(self._events) >= LONGEST_QUEUE:
+                if status not in (LLM_GENERATION, SEGMENT_BREAK):
+                    self._left_out += 1
+                    return
+                if self._join(status, content):
+                    return
+            self._events.append(self._wire(status, {} if content is None else {"content": content}))
+            if self._waking:
+                return
+            self._waking = True
+        try:
+            self._loop.call_soon_threadsafe(self._wake)
+        except RuntimeError:
+            logger.debug("event %s came after the server had stopped", status)
+
+    def _join(self, status: str, content: str | None) -> bool:
+        last = self._events[-1]
+        if (
+            isinstance(last, bytes)
+            or not status == last["progressStatus"] == LLM_GENERATION
+            or content is None
+        ):
+            return False
+        joined = last.get("content", "") + content
+        if len(joined) <= LONGEST_JOINED:
+            last["content"] = joined
+        return len(joined) <= LONGEST_JOINED
+
+    def _wake(self) -> None:
+        self._waking = False
         self._changed.set()
+
+    def _append(self, encoded: bytes) -> None:
+        with self._lock:
+            if not self._closed:
+                self._events.append(encoded)
+        self._changed.set()
+
+    def _wire(self, status: str, fields: Mapping[str, Any]) -> WireEvent:
+        return {"progressStatus": status, "chatId": self.chat_id, **fields}
 
 
 Work = Callable[[EventChannel], Awaitable[None]]
@@ -135,7 +193,7 @@ class EventStream(Response):
             await self._work(channel)
             await channel.send("DONE")
         except asyncio.CancelledError:
-            channel._append("ERROR", _error("SERVER_STOPPING", "The server is stopping; ask again shortly."))
+            channel.end("ERROR", _error("SERVER_STOPPING", "The server is stopping; ask again shortly."))
             raise
         except TurnError as error:
             await channel.send("ERROR", _error(error.code, error.message))
@@ -147,20 +205,16 @@ class EventStream(Response):
             channel.close()
 
     async def _forward(self, channel: EventChannel, send: Send) -> None:
-        taking = asyncio.ensure_future(channel.take())
-        try:
-            while True:
-                done, _ = await asyncio.wait({taking}, timeout=self._keepalive_seconds)
-                if not done:
-                    await send({"type": "http.response.body", "body": KEEPALIVE, "more_body": True})
-                    continue
-                event = taking.result()
-                if event is None:
-                    break
-                await send({"type": "http.response.body", "body": encode_event(event), "more_body": True})
-                taking = asyncio.ensure_future(channel.take())
-        finally:
-            taking.cancel()
+        while True:
+            try:
+                async with asyncio.timeout(self._keepalive_seconds):
+                    body = await channel.take()
+            except TimeoutError:
+                await send({"type": "http.response.body", "body": KEEPALIVE, "more_body": True})
+                continue
+            if not body:
+                break
+            await send({"type": "http.response.body", "body": body, "more_body": True})
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from types import UnionType
 from typing import Self
 
+from toolkit.errors import shown
 from toolkit.snowflake import SnowflakeGenerator
 
 SUMMARY_SENTENCE = -1
@@ -31,7 +34,16 @@ class UniqueTextDocument:
     """Counted from 0 within the page; `SUMMARY_SENTENCE` marks the page's summary."""
     text: str | None
     sentence_score: float
-    """Relevance; comparable only within one result."""
+    """Relevance; comparable only within one result. NaN and infinity become 0."""
+
+    def __post_init__(self) -> None:
+        """Raises TypeError for a field of another type, so that the tool that made it fails and nothing else."""
+        for name, kind in _FIELD_TYPES.items():
+            value = getattr(self, name)
+            if not isinstance(value, kind):
+                raise TypeError(f"a document's {name} is {shown(value)} of type {type(value).__name__}")
+        if not math.isfinite(self.sentence_score):
+            object.__setattr__(self, "sentence_score", 0.0)
 
     @property
     def key(self) -> tuple[int, int, int]:
@@ -70,6 +82,16 @@ class UniqueTextDocument:
             "sentenceScore": self.sentence_score,
         }
 
+
+_FIELD_TYPES: dict[str, type | UnionType] = {
+    "document_id": int,
+    "document_name": str,
+    "document_url": str | None,
+    "page": int,
+    "sentence_number": int,
+    "text": str | None,
+    "sentence_score": float | int,
+}
 
 _ids = SnowflakeGenerator(node=0)
 

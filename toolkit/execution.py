@@ -5,12 +5,19 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import inspect
+import logging
 from collections.abc import Awaitable, Callable
 from concurrent.futures import CancelledError as FutureCancelledError
 from concurrent.futures import Executor, Future
 from typing import Any, TypeVar, overload
 
 from toolkit.errors import PluginError
+from toolkit.threads import DaemonThreadPool
+
+logger = logging.getLogger(__name__)
+
+GRACE_SECONDS = 1.0
+"""Given to an `async` method to end when it is cancelled."""
 
 T = TypeVar("T")
 
@@ -52,8 +59,9 @@ async def run_tool_method(method: Callable[..., Any], *args: Any, executor: Exec
     An `async` method is awaited here. A plain one runs in the executor, within a copy of this context;
     what it returns is awaited when it is awaitable.
 
-    On cancellation this returns at once: an `async` method is cancelled; a plain one that has not begun is
-    never run; one that has begun ends by itself, unheard, but what it awaits by `wait_for` is cancelled.
+    On cancellation this returns at once: a plain method that has not begun is never run; one that has begun
+    ends by itself, unheard, but what it awaits by `wait_for` is cancelled. An `async` method is cancelled; one that
+    does not end for it within GRACE_SECONDS goes on unheard, too.
 
     Raises what the method raises. A method that tries to end the process (`SystemExit`), or raises
     `StopIteration` or a cancellation that nobody asked for, has failed: that is a PluginError.
@@ -69,6 +77,8 @@ async def run_tool_method(method: Callable[..., Any], *args: Any, executor: Exec
     except asyncio.CancelledError:
         caller.leave()
         future.add_done_callback(_drop)
+        if isinstance(executor, DaemonThreadPool):
+            executor.abandon(future)
         raise
     if inspect.isawaitable(result):
         return await _awaited(method, result)
@@ -114,6 +124,21 @@ def _drop(future: Future[Any]) -> None:
 
 
 async def _awaited(method: Callable[..., Any], awaitable: Awaitable[T]) -> T:
+    """In a task of its own, so that a method which holds up its cancellation holds up nothing else."""
+    task = asyncio.ensure_future(_behaving(method, awaitable))
+    try:
+        await asyncio.wait({task})
+    except asyncio.CancelledError:
+        task.cancel()
+        task.add_done_callback(_drop_task)
+        await asyncio.wait({task}, timeout=GRACE_SECONDS)
+        if not task.done():
+            logger.warning("%s goes on though it was cancelled; nobody hears it", _name(method))
+        raise
+    return task.result()
+
+
+async def _behaving(method: Callable[..., Any], awaitable: Awaitable[T]) -> T:
     try:
         return await awaitable
     except SystemExit as error:
@@ -125,10 +150,18 @@ async def _awaited(method: Callable[..., Any], awaitable: Awaitable[T]) -> T:
         raise
 
 
+def _drop_task(task: asyncio.Task[Any]) -> None:
+    if not task.cancelled():
+        task.exception()
+
+
+def _name(method: Callable[..., Any]) -> str:
+    return getattr(method, "__qualname__", repr(method))
+
+
 def _misbehaviour(method: Callable[..., Any], error: BaseException) -> PluginError:
-    name = getattr(method, "__qualname__", repr(method))
     return PluginError(
-        f"{name} raised {type(error).__name__}, which a tool must not; raise an Exception instead"
+        f"{_name(method)} raised {type(error).__name__}, which a tool must not; raise an Exception instead"
     )
 
 

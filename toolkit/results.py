@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from toolkit.clarification import ClarifyingQuestion
 from toolkit.documents import UniqueTextDocument, merge_documents, public_documents
+from toolkit.errors import shown
 
 
 class ResultMode(StrEnum):
@@ -38,6 +39,17 @@ class ToolExecutionResult:
     question: ClarifyingQuestion | None = None
     partial_json: str | None = None
     """Of a question: the request so far, handed back to the tool with the user's answer."""
+
+    def __post_init__(self) -> None:
+        """Raises TypeError or ValueError for what no platform could use, so that the tool that made it fails."""
+        object.__setattr__(self, "mode", ResultMode(self.mode))
+        for document in self.documents:
+            if not isinstance(document, UniqueTextDocument):
+                raise TypeError(f"a result's documents are UniqueTextDocument, and {shown(document)} is none")
+        if not isinstance(self.content_type, str | None):
+            raise TypeError(f"a result's content type is a text or None, and not {shown(self.content_type)}")
+        if self.mode is ResultMode.NEEDS_CLARIFICATION and not isinstance(self.question, ClarifyingQuestion):
+            raise TypeError(f"a result that asks has a ClarifyingQuestion, and not {shown(self.question)}")
 
     @property
     def public_documents(self) -> list[UniqueTextDocument]:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import queue
 import threading
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from typing import Any, ParamSpec, TypeVar
+
+MOST_ABANDONED = 64
+"""Calls of one pool that nobody waits for and that still run."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -32,7 +36,8 @@ class _Work:
 class DaemonThreadPool(Executor):
     """At most `max_workers` calls at once; further ones wait in line.
 
-    Other than with the standard pool, a call that never ends does not keep the process from ending.
+    Other than with the standard pool, a call that never ends does not keep the process from ending, and one that
+    is abandoned does not keep its place.
     """
 
     def __init__(self, max_workers: int = 16, name: str = "tool") -> None:
@@ -43,8 +48,10 @@ class DaemonThreadPool(Executor):
         self._queue: queue.SimpleQueue[_Work | None] = queue.SimpleQueue()
         self._idle = 0
         self._threads: list[threading.Thread] = []
+        self._abandoned: set[Future[Any]] = set()
         self._lock = threading.Lock()
         self._closed = False
+        self._numbers = itertools.count()
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Put a call in line. Raises RuntimeError after `shutdown`."""
@@ -55,9 +62,21 @@ class DaemonThreadPool(Executor):
             self._queue.put(_Work(future, lambda: fn(*args, **kwargs)))
             if self._idle > 0:
                 self._idle -= 1
-            elif len(self._threads) < self._max_workers:
-                self._start_thread()
+            else:
+                self._start_thread_if_there_is_room()
         return future
+
+    def abandon(self, future: Future[Any]) -> None:
+        """Nobody waits any more for this call, which has begun: until it ends, another thread may take its place.
+
+        So many calls may be abandoned at once; beyond that they keep their places.
+        """
+        with self._lock:
+            if not future.running() or len(self._abandoned) >= MOST_ABANDONED:
+                return
+            self._abandoned.add(future)
+            if not self._queue.empty():
+                self._start_thread_if_there_is_room()
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Take no further calls; with `wait`, return when those in line are done."""
@@ -70,20 +89,26 @@ class DaemonThreadPool(Executor):
             for _ in self._threads:
                 self._queue.put(None)
         if wait:
-            for thread in self._threads:
+            for thread in tuple(self._threads):
                 thread.join()
 
-    def _start_thread(self) -> None:
-        thread = threading.Thread(target=self._serve, name=f"{self._name}-{len(self._threads)}", daemon=True)
+    def _start_thread_if_there_is_room(self) -> None:
+        if self._closed or len(self._threads) - len(self._abandoned) >= self._max_workers:
+            return
+        thread = threading.Thread(target=self._serve, name=f"{self._name}-{next(self._numbers)}", daemon=True)
         self._threads.append(thread)
         thread.start()
 
     def _serve(self) -> None:
         while (work := self._queue.get()) is not None:
             work.do()
-            del work
             with self._lock:
+                if work.future in self._abandoned:
+                    self._abandoned.discard(work.future)
+                    self._threads.remove(threading.current_thread())
+                    return
                 self._idle += 1
+            del work
 
     def _cancel_waiting(self) -> None:
         ends = 0

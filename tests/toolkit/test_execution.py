@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import contextvars
 import functools
 import gc
@@ -9,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import Future
 from typing import Any
 
 import pytest
@@ -239,3 +241,66 @@ def test_a_tool_that_never_ends_does_not_keep_the_process() -> None:
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=20)
     assert (run.returncode, run.stdout) == (0, "end\n")
+
+
+async def test_r3_12_an_async_method_that_takes_no_cancellation_is_left(
+    executor: DaemonThreadPool, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("toolkit.execution.GRACE_SECONDS", 0.05)
+    ended = asyncio.Event()
+
+    async def stubborn() -> None:
+        for _ in range(4):
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.sleep(0.1)
+        ended.set()
+        raise RuntimeError("unheard")
+
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.05):
+            await run_tool_method(stubborn, executor=executor)
+    assert not ended.is_set()
+    assert "goes on though it was cancelled" in caplog.text
+    await ended.wait()
+
+
+def begun(pool: DaemonThreadPool, method: Callable[..., Any], *args: Any) -> Future[Any]:
+    started = threading.Event()
+
+    def call() -> Any:
+        started.set()
+        return method(*args)
+
+    future = pool.submit(call)
+    assert started.wait(5)
+    return future
+
+
+def test_the_place_of_an_abandoned_call_is_taken_until_it_ends() -> None:
+    pool = DaemonThreadPool(max_workers=1)
+    release = threading.Event()
+    hanging = begun(pool, release.wait, 10)
+    waiting = pool.submit(threading.get_ident)
+    with pytest.raises(TimeoutError):
+        waiting.result(0.05)
+    pool.abandon(hanging)
+    first = waiting.result(5)
+    release.set()
+    assert hanging.result(5)
+    assert [pool.submit(threading.get_ident).result(5) for _ in range(3)] == [first] * 3
+    pool.abandon(waiting)
+    pool.shutdown()
+
+
+def test_no_more_than_so_many_calls_can_be_abandoned(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("toolkit.threads.MOST_ABANDONED", 2)
+    pool = DaemonThreadPool(max_workers=1)
+    release = threading.Event()
+    for _ in range(3):
+        pool.abandon(begun(pool, release.wait, 10))
+    waiting = pool.submit(threading.get_ident)
+    with pytest.raises(TimeoutError):
+        waiting.result(0.05)
+    release.set()
+    assert waiting.result(5)
+    pool.shutdown()

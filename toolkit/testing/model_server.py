@@ -30,13 +30,16 @@ class Exchange:
         self._receive = receive
         self._send = send
 
-    async def read(self) -> None:
-        """Take the request's body."""
+    async def read(self) -> bool:
+        """Take the request's body; false when the client has left before it was there."""
         data, more = b"", True
         while more:
             message = await self._receive()
+            if message["type"] == "http.disconnect":
+                return False
             data, more = data + message.get("body", b""), message.get("more_body", False)
         self.body = json.loads(data)
+        return True
 
     async def respond(
         self, status: int, data: bytes, content_type: str = "application/json", **headers: str
@@ -95,7 +98,8 @@ class ModelServer:
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         headers = {key.decode(): value.decode() for key, value in scope["headers"]}
         exchange = Exchange(self, receive, send, headers)
-        await exchange.read()
+        if not await exchange.read():
+            return
         self.bodies.append(exchange.body)
         self.headers.append(headers)
         self.requested.set()
