@@ -22,6 +22,7 @@ from toolkit.schema import strict_json_schema
 KINDS = Path(__file__).resolve().parent.parent.parent / "docs" / "kinds"
 SUITES: dict[str, str] = {
     "routed": "ChatbotToolConformance",
+    "answers": "ChatbotToolConformance",
     "orchestrated": "OrchestratorActivatedToolConformance",
     "context-consumer": "ContextConsumerToolConformance",
     "dependent": "ToolDependentConformance",
