@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import contextvars
 import inspect
 import logging
@@ -47,6 +48,7 @@ class _Caller:
 
 
 _caller: contextvars.ContextVar[_Caller] = contextvars.ContextVar("tudastar_tool_caller")
+_threads: contextvars.ContextVar[Executor] = contextvars.ContextVar("tudastar_tool_threads")
 
 
 @overload
@@ -67,7 +69,12 @@ async def run_tool_method(method: Callable[..., Any], *args: Any, executor: Exec
     `StopIteration` or a cancellation that nobody asked for, has failed: that is a PluginError.
     """
     if _is_async(method):
-        return await _awaited(method, method(*args))
+        token = _threads.set(executor)
+        try:
+            return await _awaited(method, method(*args))
+        finally:
+            with contextlib.suppress(ValueError):
+                _threads.reset(token)
     caller = _Caller(asyncio.get_running_loop())
     context = contextvars.copy_context()
     context.run(_caller.set, caller)
@@ -98,6 +105,25 @@ def wait_for(awaitable: Awaitable[T]) -> T:
             "wait_for is for plain tool methods run by the platform; in an async one use await"
         )
     return caller.wait_for(awaitable)
+
+
+@overload
+async def unblocked(function: Callable[..., Awaitable[T]], *args: Any) -> T: ...
+@overload
+async def unblocked(function: Callable[..., T | Awaitable[T]], *args: Any) -> T: ...
+async def unblocked(function: Callable[..., Any], *args: Any) -> Any:
+    """Within an `async` tool method: call something that may be `async`, or plain and block.
+
+    The counterpart of `wait_for`: a plain function runs in a thread of the platform's, an `async` one is awaited.
+    Raises what it raises.
+    """
+    threads = _threads.get(None)
+    if threads is not None:
+        return await run_tool_method(function, *args, executor=threads)
+    if _is_async(function):
+        return await function(*args)
+    result = await asyncio.to_thread(function, *args)
+    return await result if inspect.isawaitable(result) else result
 
 
 def _is_async(method: Callable[..., Any]) -> bool:

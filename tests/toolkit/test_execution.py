@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from toolkit.errors import PluginError
-from toolkit.execution import run_tool_method, wait_for
+from toolkit.execution import run_tool_method, unblocked, wait_for
 from toolkit.threads import DaemonThreadPool
 
 
@@ -304,3 +304,22 @@ def test_no_more_than_so_many_calls_can_be_abandoned(monkeypatch: pytest.MonkeyP
     release.set()
     assert waiting.result(5)
     pool.shutdown()
+
+
+async def test_r2_3_in_an_async_method_what_blocks_runs_in_a_thread_of_the_platforms(
+    executor: DaemonThreadPool,
+) -> None:
+    def blocking(number: int) -> tuple[str, int]:
+        return threading.current_thread().name, wait_for(double(number))
+
+    async def method() -> list[Any]:
+        return [await unblocked(blocking, 4), await unblocked(double, 4), await unblocked(lambda: double(4))]
+
+    (thread, doubled), *others = await run_tool_method(method, executor=executor)
+    assert thread.startswith("tool-")
+    assert [doubled, *others] == [8, 8, 8]
+
+
+async def test_without_the_platform_it_runs_in_a_thread_of_the_event_loops() -> None:
+    assert await unblocked(threading.current_thread) is not threading.current_thread()
+    assert [await unblocked(double, 4), await unblocked(lambda: double(4))] == [8, 8]
