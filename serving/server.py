@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import socket
 from collections.abc import Callable
 
@@ -48,7 +49,19 @@ def serve(settings: Settings, on_ready: OnReady | None = None, *, log_level: str
     """
     app = create_app(settings)
     listener = open_listener(settings)
-    make_server(settings, app, listener, on_ready, log_level=log_level).run(sockets=[listener])
+
+    def ready(url: str) -> None:
+        spare_the_collector()
+        if on_ready is not None:
+            on_ready(url)
+
+    make_server(settings, app, listener, ready, log_level=log_level).run(sockets=[listener])
+
+
+def spare_the_collector() -> None:
+    """Take what is loaded out of garbage collection, or each full one would hold up all chats for long."""
+    gc.collect()
+    gc.freeze()
 
 
 def open_listener(settings: Settings) -> socket.socket:
@@ -56,12 +69,15 @@ def open_listener(settings: Settings) -> socket.socket:
     settings.check()
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     try:
-        return socket.create_server((settings.host, settings.port), family=family)
+        listener = socket.create_server((settings.host, settings.port), family=family)
     except OSError as error:
         raise StartupError(
             f"cannot listen on {settings.host} port {settings.port}: {error.strerror or error}. Another server may "
             "run there: stop it, or choose another port with TUDASTAR_PORT"
         ) from error
+    # Connections inherit it. asyncio sets it only on sockets that name their protocol, which these do not.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listener
 
 
 def make_server(
