@@ -27,12 +27,13 @@ from serving.offline.words import word_keys
 from serving.phrases import LANGUAGES, DomainPrompts
 from serving.platform import Platform
 from serving.problems import install_problem_handlers
-from serving.routes import chat, health, store, web
+from serving.routes import chat, health, store, tasks, web
 from serving.scoping import ScopedKnowledgeBase
 from serving.settings import Settings
 from serving.state.database import database_url
 from serving.state.state import State
 from serving.turns import ChatServices
+from serving.work.platform import Work
 from toolkit.discovery import ToolClass
 from toolkit.knowledge import KnowledgeBase
 from toolkit.llm.assistant import LlmAssistant
@@ -64,12 +65,14 @@ def create_app(
     knowledge = knowledge or StoreKnowledgeBase(settings.store)
     state = State(database_url(settings.state, settings.store.parent))
     services = _chat_services(settings, knowledge, llm or own_model, built_ins, plugins)
+    work = Work(settings, state, services.registry)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         await asyncio.get_running_loop().run_in_executor(services.executor, _warm_up)
-        await state.opened()
+        await work.opened()
         yield
+        await work.close()
         await state.close()
         if own_model is not None:
             await own_model.aclose()
@@ -83,9 +86,9 @@ def create_app(
         redoc_url=None,
         lifespan=lifespan,
     )
-    app.state.platform = Platform(settings, services, state)
+    app.state.platform = Platform(settings, services, state, work)
     install_problem_handlers(app)
-    for routes in (chat, store, health, web):
+    for routes in (chat, store, tasks, health, web):
         app.include_router(routes.router)
     app.mount("/static", web.PageFiles(), name="static")
     _add_guards(app, settings)

@@ -10,6 +10,7 @@ from starlette.requests import Request
 from serving.settings import Settings
 from serving.state.state import State
 from serving.turns import ChatServices
+from serving.work.platform import Work
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +21,8 @@ class Platform:
     chat: ChatServices
     state: State
     """Use it by `await state.opened()`."""
+    work: Work
+    """Use it by `await work.opened()`."""
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the server stops: open streams end."""
 

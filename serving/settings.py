@@ -11,6 +11,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from serving.errors import StartupError
 from serving.identity import LOCAL_USER
+from serving.work.limits import JobLimits
 
 SHORTEST_TOKEN = 16
 """Characters; a shorter token can be guessed."""
@@ -55,6 +56,10 @@ class Limits(BaseModel):
     """Time of one tool; past it the tool counts as failed."""
     hops: int = Field(default=1, ge=0, le=8)
     """Rounds of further sub-queries that a model may ask from what was found."""
+    history_tokens: int = Field(default=1500, ge=0)
+    """Size of the conversation that a question is understood and answered in, estimated likewise."""
+    answer_wait_seconds: float = Field(default=120.0, gt=0)
+    """So long an answer to a question waits for work that still goes on in its chat."""
     context_tokens: int = Field(default=6000, gt=0)
     """Size of the final context, estimated from its characters."""
     keepalive_seconds: float = Field(default=15.0, gt=0)
@@ -97,6 +102,7 @@ class Settings(BaseSettings):
     """Send the trace with every answer, also when the request does not ask for it."""
     llm: ModelSettings = ModelSettings()
     limits: Limits = Limits()
+    jobs: JobLimits = JobLimits()
 
     @field_validator("allowed_hosts", "cors_origins", "plugins", mode="before")
     @classmethod
