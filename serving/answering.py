@@ -10,6 +10,7 @@ from typing import Protocol
 from serving.judging import Settled
 from serving.phrases import phrase
 from serving.prompt import Source, Supplement, answer_prompt, named_sources
+from serving.state.history import Exchange
 from serving.trace import Trace
 from toolkit.errors import LlmError, LlmTruncatedError
 from toolkit.llm.assistant import LlmAssistant
@@ -33,6 +34,8 @@ class AnswerTask:
     """Numbers of the sources for which a tool vouches: they may be quoted whatever their words are."""
     domain_prompt: str = ""
     """What a model is told about the domain."""
+    history: Sequence[Exchange] = ()
+    """The conversation before it, oldest first."""
     keep_numbers: bool = False
     """Cite by the sources' own numbers, since part of the answer has been said with them."""
 
@@ -56,7 +59,9 @@ class ModelAnswerer:
     async def answer(self, task: AnswerTask, say: Say, trace: Trace) -> list[Source]:
         """Stream the model's text; the sources are those it cites."""
         language = task.settled.language
-        prompt = answer_prompt(task.question, language, task.sources, task.supplements, task.domain_prompt)
+        prompt = answer_prompt(
+            task.question, language, task.sources, task.supplements, task.domain_prompt, task.history
+        )
         pieces: list[str] = []
         stream = self._llm.stream_text(prompt.user, prompt.system)
         try:

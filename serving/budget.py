@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from serving.contexts import Contribution
+from serving.state.history import Exchange
 from toolkit.documents import UniqueTextDocument, public_documents
 
 CHARACTERS_PER_TOKEN = 3
@@ -51,6 +52,17 @@ def fit_context(contributions: Sequence[Contribution], tokens: int) -> FinalCont
     kept = tuple(document for document in ranks if document not in left_out)
     vouched = frozenset(document for document in kept if ranks[document][0])
     return FinalContext(kept, vouched, tuple(dropped))
+
+
+def fit_history(history: Sequence[Exchange], tokens: int) -> list[Exchange]:
+    """The newest messages of a conversation that fit into the budget, oldest first."""
+    kept: list[Exchange] = []
+    for message in reversed(history):
+        tokens -= len(message.content) // CHARACTERS_PER_TOKEN + TOKENS_PER_SENTENCE
+        if tokens < 0:
+            break
+        kept.append(message)
+    return kept[::-1]
 
 
 def estimated_tokens(document: UniqueTextDocument) -> int:

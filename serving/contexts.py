@@ -1,4 +1,4 @@
-"""What the tools of one request found, in an order that does not depend on who was faster."""
+"""What the tools of one request found and asked, in an order that does not depend on who was faster."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from toolkit.clarification import ClarifyingQuestion
 from toolkit.contexts import PromptAndContext, ToolContexts, completion_key, freeze_contexts
 from toolkit.documents import UniqueTextDocument, merge_documents, public_documents
+
+WHOLE_REQUEST = 0
+"""Task number of a tool that runs for the request itself: one that was named in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,17 +31,41 @@ class Contribution:
         return self.guaranteed and bool(public_documents(self.documents))
 
 
+@dataclass(frozen=True, slots=True)
+class OpenQuestion:
+    """A question of a tool that the user has not answered yet."""
+
+    task: int
+    tool_name: str
+    question: ClarifyingQuestion
+    partial_json: str
+
+
 @dataclass(slots=True)
 class ContextBuffer:
-    """The contributions of the finished tools of one orchestrator run, and which (task, tool) pairs are done.
+    """The work that an orchestrator has done for one request.
 
     It is all that a run has to remember: a run that goes on later starts from it and repeats nothing.
     """
 
     contributions: list[Contribution] = field(default_factory=list)
     finished: set[tuple[int, str]] = field(default_factory=set)
+    """(task, tool) pairs that are not started again."""
     guaranteed_queries: set[str] = field(default_factory=set)
     """Sub-queries for which a tool vouched: retrieval is not run for them, in a later round neither."""
+    questions: list[OpenQuestion] = field(default_factory=list)
+    """The first one is the user's to answer, the others wait in line."""
+    queries: list[str] = field(default_factory=list)
+    """The sub-queries; task 1 is the first."""
+    hop: int = 0
+    round_start: int = 0
+    """How many of the sub-queries belong to earlier hops."""
+    picks: dict[int, list[str]] = field(default_factory=dict)
+    """Names of the tools picked for each task."""
+    judged: set[tuple[int, int]] = field(default_factory=set)
+    """(task, priority) pairs that the quality gate has judged."""
+    sufficient: set[str] = field(default_factory=set)
+    """Sub-queries whose context the gate found good enough."""
 
     def add(self, contribution: Contribution) -> None:
         """Take in what a tool of a finished group found."""

@@ -24,7 +24,9 @@ LONGEST_QUEUE = 1000
 LONGEST_JOINED = 4096
 """Characters up to which waiting texts are joined."""
 KEEPALIVE = b": keep-alive\n\n"
-OWN_STATUSES = frozenset({"CHAT", "ANSWER", "INTERACTIVE_QUESTION", "SOURCES", "TRACE", "DONE", "ERROR"})
+OWN_STATUSES = frozenset(
+    {"CHAT", "ANSWER", "INTERACTIVE_QUESTION", "QUESTION_DROPPED", "SOURCES", "TRACE", "DONE", "ERROR"}
+)
 """Sent by the platform alone; from a tool they are left out."""
 
 WireEvent = dict[str, Any]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from serving.state.history import Exchange
 from toolkit.documents import UniqueTextDocument
 from toolkit.tool import ChatbotTool
 
@@ -30,6 +31,9 @@ class Verdict:
 
 class Judge(Protocol):
     """Makes the decisions. Calls run in parallel; none raises but by cancellation."""
+
+    async def in_context(self, question: str, history: Sequence[Exchange], language: str | None) -> str:
+        """The question so that it can be understood without the conversation before it."""
 
     async def settle(self, question: str, language: str | None) -> Settled:
         """The question's language, unless the request gives it, and its important words."""

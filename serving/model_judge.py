@@ -10,7 +10,8 @@ from typing import Any
 from serving.judging import Judge, Settled, Verdict
 from serving.orchestrator import MOST_SUB_QUERIES
 from serving.phrases import LANGUAGES, phrase
-from serving.prompt import data_fence, number_sources, render_sources
+from serving.prompt import data_fence, number_sources, render_sources, told_history
+from serving.state.history import Exchange
 from serving.trace import note
 from toolkit.documents import UniqueTextDocument
 from toolkit.errors import LlmError, LlmUnavailableError, shown
@@ -22,6 +23,8 @@ logger = logging.getLogger(__name__)
 REST_SECONDS = 10.0
 """A server that cannot be reached is not asked again for so long, or each decision would wait for it."""
 
+LONGEST_ADDITION = 400
+"""Characters by which a question may grow when it is made to stand by itself."""
 MOST_FURTHER_QUERIES = 3
 """Of one hop."""
 
@@ -35,6 +38,19 @@ class ModelJudge:
         self._llm = llm
         self._fallback = fallback
         self._resting_until = 0.0
+
+    async def in_context(self, question: str, history: Sequence[Exchange], language: str | None) -> str:
+        """One call, where there is a conversation; a rewriting that is much longer is not believed."""
+        if not history:
+            return question
+        code = (await self._fallback.settle(question, language)).language
+        prompt = phrase(code, "in_context", history=told_history(history, code))
+        answer = await self._ask(question, prompt, _object(message={"type": "string"}))
+        if answer is None:
+            return await self._fallback.in_context(question, history, language)
+        rewritten = str(answer.get("message") or "").strip()
+        fits = rewritten and len(rewritten) <= len(question) + LONGEST_ADDITION
+        return rewritten if fits else await self._fallback.in_context(question, history, language)
 
     async def settle(self, question: str, language: str | None) -> Settled:
         """One call for language and words. Words that do not stand in the question are left out."""

@@ -4,74 +4,34 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from pydantic import BaseModel
 
-from serving.contexts import ContextBuffer, Contribution
-from serving.judging import Judge, Settled
-from serving.running import ToolRunner
-from serving.trace import Trace
+from serving.contexts import ContextBuffer, Contribution, OpenQuestion
+from serving.scope import AnyTool, Finished, OrchestratorScope, Task
+from toolkit.clarification import ClarificationSession
 from toolkit.documents import merge_documents, public_documents
 from toolkit.emitter import ProgressEvent
-from toolkit.kinds import (
-    MAX_PRIORITY,
-    OrchestratorActivatedTool,
-    OrchestratorTool,
-    ToolDependent,
-)
+from toolkit.kinds import MAX_PRIORITY, ClarifiableTool, OrchestratorTool, ToolDependent
 from toolkit.results import ResultMode, ToolExecutionResult
 from toolkit.tool import ALL, ToolCall
 
 MOST_SUB_QUERIES = 8
 """Of one question, further hops included."""
 
-AnyTool = OrchestratorActivatedTool[Any]
-
 
 class NoParameters(BaseModel):
     """An orchestrator has no parameters."""
 
 
-@dataclass(frozen=True, slots=True)
-class OrchestratorScope:
-    """What an orchestrator works with for one request."""
-
-    tools: Sequence[AnyTool]
-    """Active for the request's domain and systems."""
-    judge: Judge
-    settled: Settled
-    runner: ToolRunner
-    trace: Trace
-    hops: int = 0
-    """Rounds of further sub-queries, unless the orchestrator sets its own."""
-
-
-@dataclass(frozen=True, slots=True)
-class Task:
-    """A sub-query."""
-
-    number: int
-    """Counted from 1."""
-    query: str
-
-
-@dataclass(frozen=True, slots=True)
-class Finished:
-    """A tool that has run for a task."""
-
-    task: Task
-    tool: AnyTool
-    result: ToolExecutionResult
-
-
 class AbstractOrchestratorTool(OrchestratorTool[NoParameters]):
     """A template whose steps a subclass replaces singly: `split`, `pick`, `judge_group`, `further_queries`.
 
-    One instance serves one request: `begin`, then `execute_with_result`, whose result is the decisive tool's,
-    or CONTEXT with all that was gathered; `buffer` tells from which tools.
+    One instance serves one request: `begin`, then `execute_with_result`, whose result is the decisive tool's, the
+    question of a tool to the user, or CONTEXT with all that was gathered; `buffer` tells from which tools.
     """
 
     request_class = NoParameters
@@ -80,33 +40,18 @@ class AbstractOrchestratorTool(OrchestratorTool[NoParameters]):
 
     scope: OrchestratorScope
     buffer: ContextBuffer
-    _sufficient: set[str]
-    """Sub-queries whose context the gate found good enough."""
 
     def begin(self, scope: OrchestratorScope, buffer: ContextBuffer | None = None) -> None:
         """Take what the request brings; a buffer goes on from an earlier run and repeats none of its work."""
         self.scope = scope
-        self._sufficient = set()
         self.buffer = ContextBuffer() if buffer is None else buffer
 
     async def execute_with_result(self, call: ToolCall) -> ToolExecutionResult | None:
-        """Run the rounds. None when no tool gave anything."""
-        queries = await self.split(call)
-        if call.user_prompt in self.buffer.guaranteed_queries:
-            self.buffer.guaranteed_queries.update(query.strip() for query in queries)
-        tasks: list[Task] = []
-        hops = self.scope.hops if self.max_hops is None else self.max_hops
-        for hop in range(hops + 1):
-            new = self._number(queries, tasks)
-            tasks.extend(new)
-            decisive = await self._run_round(call, new)
-            if decisive is not None:
-                return decisive
-            if hop == hops or self._all_suffice(tasks):
-                break
-            queries = await self.further_queries(call, tasks)
-            if not queries:
-                break
+        """Resume the tool that asked, or begin; then run the rounds. None when no tool gave anything."""
+        decisive = await self._resume(call) if self.buffer.questions else None
+        decisive = decisive or await self._run_rounds(call)
+        if decisive is not None:
+            return decisive
         documents = merge_documents(*(entry.documents for entry in self.buffer.contributions))
         return ToolExecutionResult.as_context(self.name, documents) if documents else None
 
@@ -136,46 +81,95 @@ class AbstractOrchestratorTool(OrchestratorTool[NoParameters]):
         asked = [task.query for task in tasks]
         return await self.scope.judge.further_queries(call.user_prompt, asked, found, self.scope.settled)
 
-    def _all_suffice(self, tasks: Sequence[Task]) -> bool:
-        enough = self._sufficient | self.buffer.guaranteed_queries
-        return all(task.query in enough for task in tasks)
+    async def _resume(self, call: ToolCall) -> ToolExecutionResult | None:
+        """Hand the user's answer to the tool that asked; what it asks further goes before the line."""
+        open_question = self.buffer.questions[0]
+        task = Task(open_question.task, self.buffer.queries[open_question.task - 1])
+        tool = next((each for each in self.scope.tools if each.name == open_question.tool_name), None)
+        result = None
+        if tool is None:
+            self.scope.trace.note(f"{open_question.tool_name} asked, but is no longer there")
+        elif self.scope.reply is not None:
+            result = await self.scope.runner.resume(
+                tool,
+                ClarificationSession(
+                    open_question.partial_json, open_question.question.question_id, self.scope.reply.strip()
+                ),
+                replace(call, user_prompt=task.query),
+                prior=self.buffer.prior(),
+                task=task.number,
+            )
+        del self.buffer.questions[0]
+        finished = [Finished(task, tool, result)] if tool is not None and result is not None else []
+        decisive = self._take_in(finished)
+        await self.scope.checkpoint()
+        return decisive
 
-    def _number(self, queries: Iterable[str], tasks: Sequence[Task]) -> list[Task]:
-        asked = {task.query for task in tasks}
-        new = [
-            query
-            for query in dict.fromkeys(query.strip() for query in queries)
-            if query and query not in asked
-        ]
-        new = new[: MOST_SUB_QUERIES - len(tasks)]
+    async def _run_rounds(self, call: ToolCall) -> ToolExecutionResult | None:
+        buffer = self.buffer
+        if not buffer.queries:
+            buffer.queries.extend(self._new(await self.split(call)))
+            if call.user_prompt in buffer.guaranteed_queries:
+                buffer.guaranteed_queries.update(buffer.queries)
+        hops = self.scope.hops if self.max_hops is None else self.max_hops
+        while True:
+            tasks = [Task(number, query) for number, query in enumerate(buffer.queries, start=1)]
+            decisive = await self._run_round(call, tasks[buffer.round_start :])
+            if decisive is not None or buffer.hop == hops or self._all_suffice():
+                return decisive
+            further = self._new(await self.further_queries(call, tasks))
+            if not further:
+                return None
+            buffer.hop += 1
+            buffer.round_start = len(buffer.queries)
+            buffer.queries.extend(further)
+
+    def _new(self, queries: Iterable[str]) -> list[str]:
+        """Those that have not been asked, as many as there is room for."""
+        stripped = dict.fromkeys(query.strip() for query in queries)
+        new = [query for query in stripped if query and query not in self.buffer.queries]
+        new = new[: MOST_SUB_QUERIES - len(self.buffer.queries)]
         self.scope.trace.sub_queries.extend(new)
-        return [Task(number, query) for number, query in enumerate(new, start=len(tasks) + 1)]
+        return new
+
+    def _all_suffice(self) -> bool:
+        return set(self.buffer.queries) <= self.buffer.sufficient | self.buffer.guaranteed_queries
 
     async def _run_round(self, call: ToolCall, tasks: Sequence[Task]) -> ToolExecutionResult | None:
-        """Group after group until a tool answers or every sub-query has enough."""
-        picks = await asyncio.gather(*(self.pick(call, task) for task in tasks))
-        plan = [
-            (task, tool) for task, picked in zip(tasks, picks, strict=True) for tool in with_required(picked)
-        ]
-        plan.sort(key=lambda pair: (pair[1].priority, pair[0].number, pair[1].name))
-        self._trace_unpicked(tasks, plan)
-        satisfied: set[Task] = set()
+        """Group after group until a tool answers or asks, or every sub-query has enough."""
+        plan = await self._plan(call, tasks)
         for priority, group in groupby(plan, key=lambda pair: pair[1].priority):
-            pairs = [pair for pair in group if self._is_wanted(*pair, satisfied)]
-            if not pairs:
-                continue
-            self._stage(call, "CONTEXT_SEARCH")
-            decisive = self._take_in(await self._run_group(call, pairs))
-            if decisive is not None:
-                return decisive
+            pairs = list(group)
+            wanted = [pair for pair in pairs if self._is_wanted(*pair)]
+            if wanted:
+                self._stage(call, "CONTEXT_SEARCH")
+                decisive = self._take_in(await self._run_group(call, wanted))
+                if decisive is not None:
+                    return decisive
+                await self.scope.checkpoint()
             if any(tool.priority > priority for _, tool in plan):
-                await self._judge_tasks(call, [task for task, _ in pairs], priority, satisfied)
+                await self._judge_tasks(call, pairs, priority)
         return None
 
-    def _is_wanted(self, task: Task, tool: AnyTool, satisfied: set[Task]) -> bool:
+    async def _plan(self, call: ToolCall, tasks: Sequence[Task]) -> list[tuple[Task, AnyTool]]:
+        """What is to be run for the tasks, in its order; a pick made earlier stands."""
+        new = [task for task in tasks if task.number not in self.buffer.picks]
+        picks = await asyncio.gather(*(self.pick(call, task) for task in new))
+        for task, picked in zip(new, picks, strict=True):
+            names = self.buffer.picks[task.number] = [tool.name for tool in with_required(picked)]
+            for tool in self.scope.tools:
+                if tool.name not in names:
+                    self.scope.trace.skipped(tool.name, "not suitable for the question", task=task.number)
+        known = {tool.name: tool for tool in with_required(self.scope.tools)}
+        plan = [
+            (task, known[name]) for task in tasks for name in self.buffer.picks[task.number] if name in known
+        ]
+        return sorted(plan, key=lambda pair: (pair[1].priority, pair[0].number, pair[1].name))
+
+    def _is_wanted(self, task: Task, tool: AnyTool) -> bool:
         if (task.number, tool.name) in self.buffer.finished:
-            reason = "it ran before the question was answered"
-        elif task in satisfied:
+            return False
+        if task.query in self.buffer.sufficient:
             reason = "the context sufficed"
         elif tool.priority == MAX_PRIORITY and task.query in self.buffer.guaranteed_queries:
             reason = "a tool vouches for the context"
@@ -203,48 +197,53 @@ class AbstractOrchestratorTool(OrchestratorTool[NoParameters]):
         ]
 
     def _take_in(self, finished: Sequence[Finished]) -> ToolExecutionResult | None:
-        """Keep the contexts; the result that ends the pipeline, if there is one."""
+        """Keep the contexts and questions; the result that ends the run or waits for the user, if there is one."""
         for mode in (ResultMode.ANSWERED, ResultMode.ANSWER):
-            decisive = [entry for entry in finished if entry.result.mode is mode]
-            if decisive:
-                first = decisive[0]
-                for other in finished:
-                    if other is not first:
-                        self.scope.trace.note(f"{other.tool.name}: dropped, since {first.tool.name} answered")
+            first = next((entry for entry in finished if entry.result.mode is mode), None)
+            if first is not None:
+                dropped = [entry.tool.name for entry in finished if entry is not first]
+                dropped += [waiting.tool_name for waiting in self.buffer.questions]
+                for name in dropped:
+                    self.scope.trace.note(f"{name}: dropped, since {first.tool.name} answered")
+                self.buffer.questions.clear()
                 return replace(first.result, tool_name=first.tool.name)
+        asked = [question for entry in finished if (question := self._question(entry)) is not None]
+        self.buffer.questions[:0] = asked
         for entry in finished:
-            if entry.result.mode is ResultMode.NEEDS_CLARIFICATION:
-                self.scope.trace.note(
-                    f"{entry.tool.name}: its question is dropped, since none can be asked yet"
+            if entry.result.mode is ResultMode.CONTEXT:
+                found, task = entry.result, entry.task
+                self.buffer.add(
+                    Contribution(entry.tool.name, task.query, found.documents, task.number, found.guaranteed)
                 )
-                continue
-            self.buffer.add(
-                Contribution(
-                    entry.tool.name,
-                    entry.task.query,
-                    entry.result.documents,
-                    entry.task.number,
-                    entry.result.guaranteed,
-                )
-            )
-        return None
+        if not self.buffer.questions:
+            return None
+        first_open = self.buffer.questions[0]
+        return ToolExecutionResult.needs_clarification(
+            first_open.question, first_open.partial_json, first_open.tool_name
+        )
+
+    def _question(self, entry: Finished) -> OpenQuestion | None:
+        result = entry.result
+        if result.mode is not ResultMode.NEEDS_CLARIFICATION:
+            return None
+        if not isinstance(entry.tool, ClarifiableTool) or result.question is None:
+            self.scope.trace.note(f"{entry.tool.name} asked a question, which it may not; it counts as None")
+            return None
+        return OpenQuestion(entry.task.number, entry.tool.name, result.question, result.partial_json or "{}")
 
     async def _judge_tasks(
-        self, call: ToolCall, tasks: Iterable[Task], priority: int, satisfied: set[Task]
+        self, call: ToolCall, pairs: Sequence[tuple[Task, AnyTool]], priority: int
     ) -> None:
-        open_tasks = [
-            task for task in dict.fromkeys(tasks) if task.query not in self.buffer.guaranteed_queries
+        """The quality gate for the tasks of a group that has run, unless a tool vouches for their context."""
+        buffer = self.buffer
+        ran = dict.fromkeys(task for task, tool in pairs if (task.number, tool.name) in buffer.finished)
+        enough = buffer.guaranteed_queries | buffer.sufficient
+        tasks = [
+            task for task in ran if task.query not in enough and (task.number, priority) not in buffer.judged
         ]
-        verdicts = await asyncio.gather(*(self.judge_group(call, task, priority) for task in open_tasks))
-        satisfied.update(task for task, good in zip(open_tasks, verdicts, strict=True) if good)
-        self._sufficient.update(task.query for task in satisfied)
-
-    def _trace_unpicked(self, tasks: Sequence[Task], plan: Sequence[tuple[Task, AnyTool]]) -> None:
-        planned = {(task.number, tool.name) for task, tool in plan}
-        for task in tasks:
-            for tool in self.scope.tools:
-                if (task.number, tool.name) not in planned:
-                    self.scope.trace.skipped(tool.name, "not suitable for the question", task=task.number)
+        verdicts = await asyncio.gather(*(self.judge_group(call, task, priority) for task in tasks))
+        buffer.judged.update((task.number, priority) for task in tasks)
+        buffer.sufficient.update(task.query for task, good in zip(tasks, verdicts, strict=True) if good)
 
     def _stage(self, call: ToolCall, status: str) -> None:
         if call.emitter is not None:

@@ -11,6 +11,7 @@ from itertools import groupby
 from typing import Any
 
 from serving.phrases import LANGUAGES, phrase
+from serving.state.history import Exchange
 from toolkit.documents import (
     SUMMARY_SENTENCE,
     TextAnswer,
@@ -66,6 +67,7 @@ def answer_prompt(
     sources: Sequence[Source],
     supplements: Sequence[Supplement] = (),
     domain_prompt: str = "",
+    history: Sequence[Exchange] = (),
 ) -> Prompt:
     """The prompt from which a model answers in the given language (a code)."""
     system = phrase(language, "answer", language=LANGUAGES[language])
@@ -78,7 +80,17 @@ def answer_prompt(
         system += f"\n\n{text}"
     listing = render_sources(sources, language)
     user = phrase(language, "question", question=question, sources=listing, fence=data_fence(listing))
+    if history:
+        user = f"{told_history(history, language)}\n\n{user}"
     return Prompt(system, user)
+
+
+def told_history(history: Sequence[Exchange], language: str) -> str:
+    """A conversation as data, the oldest message first."""
+    told = "\n".join(
+        phrase(language, f"history_{message.role}", content=_one_line(message.content)) for message in history
+    )
+    return phrase(language, "history", history=told, fence=data_fence(told))
 
 
 def render_sources(sources: Sequence[Source], language: str) -> str:

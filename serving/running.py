@@ -7,6 +7,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import Executor
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -14,11 +15,13 @@ from typing import Any
 from serving.settings import Limits
 from serving.steps import run_steps
 from serving.trace import Trace
+from toolkit.clarification import ClarificationSession
 from toolkit.contexts import NO_CONTEXTS, ToolContexts
 from toolkit.coordination import AgentCoordinator
+from toolkit.documents import UniqueTextDocument
 from toolkit.errors import shown
 from toolkit.execution import run_tool_method
-from toolkit.invocation import invocation
+from toolkit.invocation import invocation, resumption
 from toolkit.results import ResultMode, ToolExecutionResult
 from toolkit.tool import ChatbotTool, ToolCall
 
@@ -69,23 +72,31 @@ class ToolRunner:
 
         Of a coordinator the steps are run, each within limits of its own.
         """
-        entry = self.trace.started(tool.name, task=task, started_by=started_by)
         if isinstance(tool, AgentCoordinator):
-            started = time.perf_counter()
-            outcome = await self._outcome(tool, partial(run_steps, self, tool, call, prior, task))
-        else:
-            async with self._running:
-                started = time.perf_counter()
-                outcome = await self._outcome(
-                    tool, partial(self._timed, *_start(tool, call, prior, required))
-                )
-        seconds = time.perf_counter() - started
-        result = outcome.result
-        documents = len(result.documents) if result else 0
-        self.trace.ended(entry, outcome.name, seconds=seconds, documents=documents, reason=outcome.reason)
+            steps = partial(run_steps, self, tool, call, prior, task)
+            return await self._traced(tool, steps, task, started_by, nullcontext())
+        timed = partial(self._timed, *invocation(tool, call, prior=prior, required=required))
+        result = await self._traced(tool, timed, task, started_by, self._running)
         if started_by and result and result.mode is ResultMode.CONTEXT and result.public_documents:
             self.step_contributors[tool.name] = None
         return result
+
+    async def resume(
+        self,
+        tool: ChatbotTool[Any],
+        session: ClarificationSession,
+        call: ToolCall,
+        *,
+        prior: ToolContexts = NO_CONTEXTS,
+        task: int | None = None,
+    ) -> ToolExecutionResult | None:
+        """The result of a tool that goes on with the user's answer; None also when it failed or took too long."""
+        try:
+            method, args = resumption(tool, session, call, prior)
+        except TypeError as error:
+            self.trace.note(str(error))
+            return None
+        return await self._traced(tool, partial(self._timed, method, args), task, None, self._running)
 
     async def call(self, method: Callable[..., Any], *args: Any) -> Any:
         """What a method of a tool gives, within the limits. Raises what it raises, and ToolTimeoutError."""
@@ -106,6 +117,24 @@ class ToolRunner:
             self.trace.skipped(tool.name, "the user is not eligible", task=task)
         return bool(eligible)
 
+    async def _traced(
+        self,
+        tool: ChatbotTool[Any],
+        work: Callable[[], Awaitable[Any]],
+        task: int | None,
+        started_by: str | None,
+        slot: AbstractAsyncContextManager[Any],
+    ) -> ToolExecutionResult | None:
+        """Do the work once there is a slot; the time in the trace is without the wait."""
+        entry = self.trace.started(tool.name, task=task, started_by=started_by)
+        async with slot:
+            started = time.perf_counter()
+            outcome = await self._outcome(tool, work)
+        seconds = time.perf_counter() - started
+        documents = len(outcome.result.documents) if outcome.result else 0
+        self.trace.ended(entry, outcome.name, seconds=seconds, documents=documents, reason=outcome.reason)
+        return outcome.result
+
     async def _outcome(self, tool: ChatbotTool[Any], work: Callable[[], Awaitable[Any]]) -> _Outcome:
         try:
             result = await work()
@@ -117,10 +146,10 @@ class ToolRunner:
             return _Outcome("FAILED", reason=f"{type(error).__name__}: {shown(str(error))}")
         if result is None:
             return _Outcome("NONE")
-        if not isinstance(result, ToolExecutionResult):
-            reason = f"returned {type(result).__name__} instead of a ToolExecutionResult or None"
-            logger.error("tool %s %s", tool.name, reason)
-            return _Outcome("FAILED", reason=reason)
+        fault = _fault(result)
+        if fault is not None:
+            logger.error("tool %s %s", tool.name, fault)
+            return _Outcome("FAILED", reason=fault)
         return _Outcome(result.mode.value, result)
 
     async def _timed(self, method: Callable[..., Any], args: tuple[Any, ...]) -> Any:
@@ -133,7 +162,14 @@ class ToolRunner:
             raise
 
 
-def _start(
-    tool: ChatbotTool[Any], call: ToolCall, prior: ToolContexts, required: ToolContexts | None
-) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-    return invocation(tool, call, prior=prior, required=required)
+def _fault(result: object) -> str | None:
+    """What is wrong with something that a tool returned; None: nothing."""
+    if not isinstance(result, ToolExecutionResult):
+        return f"returned {type(result).__name__} instead of a ToolExecutionResult or None"
+    foreign = next((each for each in result.documents if not isinstance(each, UniqueTextDocument)), None)
+    if foreign is not None:
+        return f"returned {type(foreign).__name__} among its documents instead of a UniqueTextDocument"
+    untold = next((each for each in result.documents if not isinstance(each.text, str | None)), None)
+    if untold is not None:
+        return f"returned a document whose text is {type(untold.text).__name__} instead of a text"
+    return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -15,6 +15,8 @@ from toolkit.documents import UniqueTextDocument
 class Trace:
     """The record of one question; filled in the event loop alone."""
 
+    question: str = ""
+    """The user's, as it is understood within the conversation."""
     language: str = ""
     important_words: tuple[str, ...] = ()
     generation: int | None = None
@@ -80,6 +82,7 @@ class Trace:
     def to_wire(self) -> dict[str, Any]:
         """The JSON object of the TRACE event."""
         return {
+            "question": self.question,
             "language": self.language,
             "importantWords": list(self.important_words),
             "generation": self.generation,
@@ -91,6 +94,24 @@ class Trace:
             "documents": {"kept": self._kept, "dropped": list(self._dropped)},
             "notes": list(self._notes),
         }
+
+    @classmethod
+    def of_wire(cls, data: Mapping[str, Any]) -> Trace:
+        """A trace that goes on from what `to_wire` gave."""
+        return cls(
+            question=data["question"],
+            language=data["language"],
+            important_words=tuple(data["importantWords"]),
+            generation=data["generation"],
+            orchestrator=data["orchestrator"],
+            answered_by=data["answeredBy"],
+            sub_queries=list(data["subQueries"]),
+            _tools=[dict(each) for each in data["tools"]],
+            _gates=[dict(each) for each in data["gates"]],
+            _dropped=[dict(each) for each in data["documents"]["dropped"]],
+            _kept=data["documents"]["kept"],
+            _notes=list(data["notes"]),
+        )
 
 
 _current: ContextVar[Trace] = ContextVar("tudastar_trace")

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import logging
-import uuid
+from collections.abc import Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from serving.answering import Answerer
 from serving.errors import ApiError, shortened, unknown_domain
+from serving.identity import User
 from serving.judging import Judge
 from serving.phrases import LANGUAGES, DomainPrompts
+from serving.progress import TurnProgress
 from serving.settings import Limits
+from serving.state.history import Exchange
 from serving.wire import ChatRequest
 from toolkit.activation import ToolKind, kind_of
 from toolkit.errors import ToolParametersError, ToolRequestError, UnknownToolError
@@ -42,16 +45,22 @@ class ChatServices:
 class Turn:
     """A checked request."""
 
-    chat_id: str
     request: ChatRequest
+    user: User
     knowledge: Knowledge
     """The generation with which the request began."""
     tool: ChatbotTool[Any] | None
     """The tool that the request names."""
     tool_parameters: dict[str, Any] | None
+    history: Sequence[Exchange] = field(default=())
+    """The conversation before it, oldest first."""
+    progress: TurnProgress | None = None
+    """The work done before the user was asked."""
+    reply: str | None = None
+    """The user's answer."""
 
 
-async def prepare_turn(services: ChatServices, request: ChatRequest) -> Turn:
+async def check_request(services: ChatServices, request: ChatRequest, user: User) -> Turn:
     """Check a request before its stream begins. Raises ApiError."""
     if not request.message.strip():
         raise ApiError(422, "EMPTY_MESSAGE", "The message is empty; write a question into `message`.")
@@ -64,9 +73,8 @@ async def prepare_turn(services: ChatServices, request: ChatRequest) -> Turn:
         detail = f"The language {shortened(request.language)!r} is not known; valid are: {valid}."
         raise ApiError(422, "UNKNOWN_LANGUAGE", detail)
     knowledge = await open_domain(services.knowledge, request.domain, services.executor)
-    tool, parameters = await _named_tool(services, request)
-    chat_id = request.chat_id or uuid.uuid4().hex
-    return Turn(chat_id, request, knowledge, tool, parameters)
+    tool, parameters = await _named_tool(services, request, user)
+    return Turn(request, user, knowledge, tool, parameters)
 
 
 async def open_domain(knowledge: KnowledgeBase, domain: str, executor: Executor) -> Knowledge:
@@ -81,7 +89,7 @@ async def open_domain(knowledge: KnowledgeBase, domain: str, executor: Executor)
 
 
 async def _named_tool(
-    services: ChatServices, request: ChatRequest
+    services: ChatServices, request: ChatRequest, user: User
 ) -> tuple[ChatbotTool[Any] | None, dict[str, Any] | None]:
     if request.tool_name is None:
         if request.tool_parameters is not None:
@@ -89,7 +97,7 @@ async def _named_tool(
         return None, None
     try:
         tool = services.registry.activatable(request.tool_name, request.domain, request.systems)
-        if kind_of(tool) is ToolKind.ROUTED and not await _is_eligible(services, tool):
+        if kind_of(tool) is ToolKind.ROUTED and not await _is_eligible(services, tool, user):
             raise ApiError(403, "TOOL_NOT_ELIGIBLE", f"Tool {tool.name!r} is not open to this user.")
         if request.tool_parameters is None:
             return tool, None
@@ -103,9 +111,9 @@ async def _named_tool(
         raise ApiError(422, "TOOL_NOT_ACTIVATABLE", str(error)) from error
 
 
-async def _is_eligible(services: ChatServices, tool: ChatbotTool[Any]) -> bool:
+async def _is_eligible(services: ChatServices, tool: ChatbotTool[Any], user: User) -> bool:
     try:
-        return await run_tool_method(tool.is_eligible, None, executor=services.executor)
+        return bool(await run_tool_method(tool.is_eligible, user.data, executor=services.executor))
     except Exception:
         logger.exception("tool %s: is_eligible failed", tool.name)
         return False

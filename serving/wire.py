@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from pydantic.alias_generators import to_camel
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+ChatId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 
 
 class Wire(BaseModel):
@@ -21,7 +22,7 @@ class ChatRequest(Wire):
 
     model_config = ConfigDict(validate_by_name=False, validate_by_alias=True)
 
-    chat_id: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")] | None = None
+    chat_id: ChatId | None = None
     """Of the chat to go on with; without it a new one begins."""
     message: str
     domain: Name
@@ -31,6 +32,17 @@ class ChatRequest(Wire):
     tool_name: Name | None = None
     """Start this tool, past the routing."""
     tool_parameters: dict[str, Any] | None = None
+    trace: bool = False
+    """Send the trace before DONE."""
+
+
+class ClarifyRequest(Wire):
+    """The user's answer to the question that is pending in a chat."""
+
+    model_config = ConfigDict(validate_by_name=False, validate_by_alias=True)
+
+    chat_id: ChatId
+    answer: Annotated[str, StringConstraints(max_length=8000)]
     trace: bool = False
     """Send the trace before DONE."""
 

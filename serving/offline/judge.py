@@ -7,14 +7,19 @@ from collections.abc import Sequence
 from typing import Any
 
 from ner.text.language import detect_language
+from ner.text.tokens import fold
 from serving.judging import Settled, Verdict
+from serving.offline.follow_ups import leans_on_before
 from serving.offline.words import content_words, covered_words, text_keys
 from serving.phrases import LANGUAGES
+from serving.state.history import Exchange
 from toolkit.documents import UniqueTextDocument, public_documents
 from toolkit.tool import ChatbotTool
 
 ROUTING_SHARE = 1 / 3
 """Part of a question's content words that a tool's description must hold for the tool to be needed."""
+MOST_ADDED_WORDS = 6
+"""Of the question before, added to one that leans on it."""
 ENOUGH_TEXTS = 3
 """Texts that must each hold all content words; searching on costs little where no model is asked."""
 _NEGATIVE_LINE = re.compile(r"^[\s\-*•]*(false|hamis|nem,)\b", re.IGNORECASE)
@@ -22,6 +27,16 @@ _NEGATIVE_LINE = re.compile(r"^[\s\-*•]*(false|hamis|nem,)\b", re.IGNORECASE)
 
 class OfflineJudge:
     """Decides by text matching: deterministic, no network."""
+
+    async def in_context(self, question: str, history: Sequence[Exchange], language: str | None) -> str:
+        """A question that leans on the one before it gets that one's words with content behind it."""
+        asked = [message.content for message in history if message.role == "user"]
+        code = language or detect_language(question, tuple(LANGUAGES))
+        if not asked or not leans_on_before(question, code):
+            return question
+        own = {fold(word) for word in content_words(question, code)}
+        added = [word for word in content_words(asked[-1], code) if fold(word) not in own]
+        return f"{question} ({' '.join(added[:MOST_ADDED_WORDS])})" if added else question
 
     async def settle(self, question: str, language: str | None) -> Settled:
         """The language by its function words and letters; important are the words with content."""

@@ -22,6 +22,12 @@ def already_answered(chat_id: str) -> ApiError:
     return ApiError(409, "QUESTION_ALREADY_ANSWERED", detail)
 
 
+def still_working(chat_id: str) -> ApiError:
+    """The answer waited for the work in its chat, for too long."""
+    detail = f"The work in chat {shortened(chat_id)!r} still goes on; send the answer again later."
+    return ApiError(409, "STILL_WORKING", detail)
+
+
 def question_expired(chat_id: str) -> ApiError:
     """The answer came too late."""
     detail = f"The question in chat {shortened(chat_id)!r} has expired; ask your question again."

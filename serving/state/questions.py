@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import and_, select, update
@@ -14,6 +15,16 @@ from serving.state.errors import already_answered, no_pending_question, question
 from serving.state.places import add_pair, fill_answer, take_places
 from serving.state.records import MessageKind, ResumedTurn, TurnStatus, storable
 from serving.state.tables import chats, messages, turns
+from toolkit.clarification import ClarifyingQuestion
+
+
+@dataclass(frozen=True, slots=True)
+class PendingQuestion:
+    """A question that waits for the user."""
+
+    question: ClarifyingQuestion
+    request: Mapping[str, Any]
+    """The message that led to it, as it was sent."""
 
 
 class QuestionStore:
@@ -43,7 +54,7 @@ class QuestionStore:
                 .values(progress=dict(progress), expires_at=expires_at)
             )
 
-    async def pending(self, owner: str, chat_id: str) -> Mapping[str, Any] | None:
+    async def pending(self, owner: str, chat_id: str) -> PendingQuestion | None:
         """The question that waits in a chat; None while a first answer is still worked on.
 
         Raises ApiError: 404 for an unknown chat, 409 when no question waits or it has just been answered, 410 when it
@@ -51,10 +62,13 @@ class QuestionStore:
         """
         async with self._database.reading() as connection:
             turn = await self._asking(connection, owner, chat_id)
-            if turn is None:
-                return None
-            question: Mapping[str, Any] = turn.progress["questions"][0]["question"]
-            return question
+        if turn is None:
+            return None
+        asked = turn.progress["questions"][0]["question"]
+        question = ClarifyingQuestion(
+            asked["questionId"], asked["text"], tuple(asked["options"]), asked["allowFreeText"]
+        )
+        return PendingQuestion(question, turn.request)
 
     async def claim(self, owner: str, chat_id: str, answer: str) -> ResumedTurn | None:
         """Take the pending question for this process, with the user's answer; of two answers one gets it.

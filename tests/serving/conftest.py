@@ -70,8 +70,9 @@ def knowledge_base() -> ChangingKnowledgeBase:
 
 
 @pytest.fixture
-def make_app(knowledge_base: ChangingKnowledgeBase) -> MakeApp:
+async def make_app(knowledge_base: ChangingKnowledgeBase) -> AsyncIterator[MakeApp]:
     """Makes an app over the small store: retrieval and further tools, a model, settings."""
+    apps: list[FastAPI] = []
 
     def make(
         *tools: type[ChatbotTool[Any]],
@@ -85,9 +86,12 @@ def make_app(knowledge_base: ChangingKnowledgeBase) -> MakeApp:
             _env_file=None, llm=ModelSettings(**(model or {})), limits=Limits(**(limits or {})), **settings
         )
         built_ins = (RAGRetrievalTool, *tools)
-        return create_app(made, knowledge=knowledge_base, llm=llm, built_ins=built_ins, plugins=())
+        apps.append(create_app(made, knowledge=knowledge_base, llm=llm, built_ins=built_ins, plugins=()))
+        return apps[-1]
 
-    return make
+    yield make
+    for app in apps:
+        await app.state.platform.state.close()
 
 
 @pytest.fixture

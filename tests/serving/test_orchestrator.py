@@ -12,8 +12,9 @@ from pydantic import BaseModel
 
 from serving.contexts import ContextBuffer
 from serving.judging import Settled, Verdict
-from serving.orchestrator import DefaultOrchestrator, OrchestratorScope
+from serving.orchestrator import DefaultOrchestrator
 from serving.running import ToolRunner
+from serving.scope import OrchestratorScope
 from serving.settings import Limits
 from serving.trace import Trace
 from toolkit.clarification import ClarifyingQuestion
@@ -305,9 +306,9 @@ async def test_r5_6_further_hops_never_ask_twice_and_end(run: Run) -> None:
     assert outcomes(trace) == [("a", 1, "NONE"), ("a", 2, "NONE"), ("a", 3, "NONE")]
 
 
-async def test_a_question_that_cannot_be_put_yet_counts_as_none(run: Run) -> None:
+async def test_r7_1_a_question_of_a_tool_that_is_not_clarifiable_counts_as_none(run: Run) -> None:
     question = ClarifyingQuestion("q", "Melyik?", ("a", "b"))
     asking = Tool("asking", 0, ToolExecutionResult.needs_clarification(question, "{}", "asking"))
     result, _, trace = await run([asking, Tool("rag", MAX_PRIORITY, context("rag", document(1)))])
     assert [each.document_id for each in result.documents] == [1]
-    assert trace.to_wire()["notes"] == ["asking: its question is dropped, since none can be asked yet"]
+    assert trace.to_wire()["notes"] == ["asking asked a question, which it may not; it counts as None"]

@@ -106,7 +106,7 @@ async def test_r4_3a_a_routed_tool_that_asks_counts_as_none(make_app: MakeApp, c
     asking = ToolExecutionResult.needs_clarification(question, "{}", "first")
     events = await chat(make_app(made(Routed, result=asking)), QUESTION, trace=True)
     trace = of(events, "TRACE", "trace")
-    assert trace["notes"] == ["first asked a question, which a routed tool may not; it counts as None"]
+    assert trace["notes"] == ["first asked a question, which it may not; it counts as None"]
     assert "A betegek a kórház északi oldalán parkolhatnak." in str(of(events, "SOURCES", "sources"))
 
 
@@ -241,6 +241,7 @@ async def test_r4_3_r5_8_an_orchestrator_replaces_single_steps_and_the_trace_tel
         assert entry.pop("seconds") >= 0
     found = {"tool": "own_retrieval", "startedBy": None, "outcome": "CONTEXT", "documents": 1, "reason": None}
     assert trace == {
+        "question": QUESTION,
         "language": "hu",
         "importantWords": ["parkolás"],
         "generation": 1,

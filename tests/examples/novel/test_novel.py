@@ -56,11 +56,14 @@ class TestConformance(OrchestratorActivatedToolConformance):
 
 
 def ask(novel: KnowledgeBase, question: str) -> list[dict[str, Any]]:
-    app = create_app(Settings(_env_file=None), knowledge=novel, built_ins=(*BUILT_INS, *TOOLS), plugins=())
+    app = create_app(Settings(_env_file=None, state="sqlite://"), knowledge=novel, built_ins=(*BUILT_INS, *TOOLS), plugins=())
 
     async def events() -> list[dict[str, Any]]:
         transport = httpx.ASGITransport(app=app)
-        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8765") as client:
+        async with (
+            app.router.lifespan_context(app),
+            httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8765") as client,
+        ):
             body = {"message": question, "domain": "novel", "trace": True}
             response = await client.post("/api/chatbot/chat", json=body)
         lines = [line for line in response.text.split("\n\n") if line.startswith("data: ")]

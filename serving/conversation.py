@@ -1,0 +1,55 @@
+"""A turn from its place in the chat to its stated end."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from serving.chat import ChatRun
+from serving.events import EventChannel
+from serving.identity import User
+from serving.platform import Platform
+from serving.recording import TurnRecorder
+from serving.state.records import BegunTurn, TurnStatus
+from serving.turns import Turn, check_request
+from serving.wire import ChatRequest
+
+HISTORY_MESSAGES = 40
+"""Newest messages of a chat that are looked at."""
+SECONDS_PER_HOUR = 3600
+
+
+async def begin_turn(platform: Platform, request: ChatRequest, user: User) -> tuple[BegunTurn, Turn]:
+    """Check a message and enter it into its chat. Raises ApiError."""
+    turn = await check_request(platform.chat, request, user)
+    state = await platform.state.opened()
+    begun = await state.chats.begin(user.name, request.model_dump(mode="json"), request.chat_id)
+    history = await state.history.before_turn(begun.turn_id, HISTORY_MESSAGES)
+    return begun, replace(turn, history=tuple(history))
+
+
+async def run_turn(
+    platform: Platform,
+    turn_id: str,
+    turn: Turn,
+    channel: EventChannel,
+    dropped_question: Mapping[str, Any] | None = None,
+) -> None:
+    """Send the events between CHAT and DONE, and write down how the turn ended, whatever happens."""
+    seconds = platform.settings.question_hours * SECONDS_PER_HOUR
+    recorder = TurnRecorder(platform.state, turn_id, seconds)
+    run = ChatRun(platform.chat, turn, channel, recorder)
+    try:
+        if dropped_question is not None:
+            await channel.send("QUESTION_DROPPED", {"question": dropped_question})
+        await run.run(with_trace=turn.request.trace or platform.settings.trace)
+    except asyncio.CancelledError:
+        if not recorder.ended:
+            await recorder.finish(replace(run.so_far, status=TurnStatus.INTERRUPTED))
+        raise
+    except Exception:
+        if not recorder.ended:
+            await recorder.finish(replace(run.so_far, status=TurnStatus.FAILED))
+        raise
