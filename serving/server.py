@@ -11,6 +11,7 @@ from fastapi import FastAPI
 
 from serving.app import create_app
 from serving.errors import StartupError
+from serving.pacing import PacedApp
 from serving.settings import Settings
 
 SECONDS_AFTER_STREAMS = 2
@@ -23,8 +24,9 @@ OnReady = Callable[[str], None]
 class StreamEndingServer(uvicorn.Server):
     """A uvicorn server that says when it serves, and lets open streams end before it closes connections."""
 
-    def __init__(self, config: uvicorn.Config, url: str, on_ready: OnReady | None) -> None:
+    def __init__(self, config: uvicorn.Config, app: FastAPI, url: str, on_ready: OnReady | None) -> None:
         super().__init__(config)
+        self._app = app
         self.url = url
         self._on_ready = on_ready
 
@@ -36,9 +38,7 @@ class StreamEndingServer(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Tell the streams, then do as uvicorn does."""
-        app = self.config.app
-        if isinstance(app, FastAPI):
-            app.state.platform.stopping.set()
+        self._app.state.platform.stopping.set()
         await super().shutdown(sockets)
 
 
@@ -90,11 +90,11 @@ def make_server(
 ) -> StreamEndingServer:
     """The server for an app; `run(sockets=[listener])` it, or await `serve` inside an event loop."""
     config = uvicorn.Config(
-        app,
+        PacedApp(app),
         log_level=log_level,
         server_header=False,
         proxy_headers=False,
         timeout_graceful_shutdown=int(settings.limits.shutdown_seconds) + SECONDS_AFTER_STREAMS,
     )
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
-    return StreamEndingServer(config, f"http://{host}:{listener.getsockname()[1]}", on_ready)
+    return StreamEndingServer(config, app, f"http://{host}:{listener.getsockname()[1]}", on_ready)

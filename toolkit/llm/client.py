@@ -132,11 +132,11 @@ class OpenAiAssistant:
             self._slots.release()
 
     async def _ask(self, messages: Messages, options: Mapping[str, Any]) -> Reply:
-        return reply_of(await self._create(messages, {**options, "stream": False}))
+        return reply_of(await self._create(messages, options, stream=False))
 
     async def _open_stream(self, messages: Messages) -> tuple[TextStream, str]:
         """A stream and its first piece of text, so that what fails before can be tried again."""
-        stream = TextStream(await self._create(messages, {"stream": True}))
+        stream = TextStream(await self._create(messages, {}, stream=True))
         try:
             first = await stream.next_piece()
         except BaseException:
@@ -150,14 +150,14 @@ class OpenAiAssistant:
         except (openai.OpenAIError, UnusableReplyError, ValueError) as error:
             raise as_llm_error(error, self._settings) from error
 
-    async def _create(self, messages: Messages, options: Mapping[str, Any]) -> Any:
+    async def _create(self, messages: Messages, options: Mapping[str, Any], *, stream: bool) -> Any:
         settings = self._settings
         fields: dict[str, Any] = {"temperature": settings.temperature, "max_tokens": settings.max_tokens}
         fields = {name: value for name, value in {**fields, **options}.items() if value is not None}
         create: Any = self._client.chat.completions.create
-        return await create(
-            model=settings.model, messages=messages, extra_body=dict(settings.extra_body) or None, **fields
-        )
+        # In extra_body the SDK sends them as they are; as arguments it would walk through every JSON schema.
+        body = {**fields, **settings.extra_body}
+        return await create(model=settings.model, messages=messages, stream=stream, extra_body=body or None)
 
     def _json_options(self, schema: Mapping[str, Any], name: str) -> dict[str, Any]:
         mode = self._settings.structured_output
