@@ -27,7 +27,7 @@ from serving.offline.words import word_keys
 from serving.phrases import LANGUAGES, DomainPrompts
 from serving.platform import Platform
 from serving.problems import install_problem_handlers
-from serving.routes import chat, health, store, tasks, web
+from serving.routes import chat, chats, health, store, tasks, web
 from serving.scoping import ScopedKnowledgeBase
 from serving.settings import Settings
 from serving.state.database import database_url
@@ -88,7 +88,7 @@ def create_app(
     )
     app.state.platform = Platform(settings, services, state, work)
     install_problem_handlers(app)
-    for routes in (chat, store, tasks, health, web):
+    for routes in (chat, chats, store, tasks, health, web):
         app.include_router(routes.router)
     app.mount("/static", web.PageFiles(), name="static")
     _add_guards(app, settings)

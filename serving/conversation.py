@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from sqlalchemy.ext.asyncio import AsyncConnection
+
 from serving.chat import ChatRun
 from serving.events import EventChannel
 from serving.identity import User
@@ -15,17 +17,26 @@ from serving.recording import TurnRecorder
 from serving.state.records import BegunTurn, TurnStatus
 from serving.turns import Turn, check_request
 from serving.wire import ChatRequest
+from serving.work.idempotency import IdempotencyKey, first_reference
 
 HISTORY_MESSAGES = 40
 """Newest messages of a chat that are looked at."""
 SECONDS_PER_HOUR = 3600
 
 
-async def begin_turn(platform: Platform, request: ChatRequest, user: User) -> tuple[BegunTurn, Turn]:
-    """Check a message and enter it into its chat. Raises ApiError."""
+async def begin_turn(
+    platform: Platform, request: ChatRequest, user: User, key: str | None = None
+) -> tuple[BegunTurn, Turn]:
+    """Check a message and enter it into its chat, once for all requests with the same key. Raises ApiError."""
     turn = await check_request(platform.chat, request, user)
     state = await platform.state.opened()
-    begun = await state.chats.begin(user.name, request.model_dump(mode="json"), request.chat_id)
+    sent = request.model_dump(mode="json")
+    once = IdempotencyKey.of(user.name, "chat", key, sent)
+
+    async def first_turn(connection: AsyncConnection, turn_id: str) -> str:
+        return turn_id if once is None else await first_reference(connection, once, turn_id)
+
+    begun = await state.chats.begin(user.name, sent, request.chat_id, first_turn)
     history = await state.history.before_turn(begun.turn_id, HISTORY_MESSAGES)
     return begun, replace(turn, history=tuple(history))
 

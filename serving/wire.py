@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from pydantic.alias_generators import to_camel
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+Time = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
+"""ISO 8601, UTC."""
 ChatId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 
 
@@ -45,6 +47,60 @@ class ClarifyRequest(Wire):
     answer: Annotated[str, StringConstraints(max_length=8000)]
     trace: bool = False
     """Send the trace before DONE."""
+
+
+class ChatInfo(Wire):
+    """A chat, without its messages."""
+
+    chat_id: str
+    title: str
+    domain: str
+    """Of its newest message."""
+    created_at: Time
+    updated_at: Time
+
+
+class ChatList(Wire):
+    """Chats, the one last written to first."""
+
+    chats: tuple[ChatInfo, ...]
+    next: str | None
+    """Cursor of the next page; null on the last one."""
+
+
+class MessageInfo(Wire):
+    """One message of a chat."""
+
+    sequence: int
+    """Its place in the chat; places count from 0."""
+    role: Literal["user", "assistant"]
+    kind: Literal["MESSAGE", "ANSWER", "QUESTION", "REPLY"]
+    status: Literal["RUNNING", "ASKING", "DONE", "FAILED", "INTERRUPTED", "DROPPED"]
+    created_at: Time
+    content: str
+    content_type: str | None
+    domain: str
+    generation: int | None
+    """Of the store that the sources are from."""
+    sources: tuple[dict[str, Any], ...]
+    """Quoted as they were, since generations go."""
+    question: dict[str, Any] | None
+    trace: dict[str, Any] | None
+    """Only where it was asked for."""
+
+
+class Chat(ChatInfo):
+    """A chat with messages in their order."""
+
+    messages: tuple[MessageInfo, ...]
+    next: int | None
+    """As `after`: the next page; null on the last one."""
+
+
+class ChatTitle(Wire):
+    """What a chat is to be called."""
+
+    title: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
 
 
 class Problem(BaseModel):

@@ -3,50 +3,78 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from fastapi import APIRouter, Request
 
 from serving.clarifying import resume_turn
 from serving.conversation import begin_turn, run_turn
-from serving.events import EventChannel, EventStream
+from serving.events import EventChannel, EventStream, Work
 from serving.identity import user_of
 from serving.platform import Platform, platform_of
+from serving.replay import check_ended, replay
+from serving.routes.declared import BODY_PROBLEMS, Responses, problems
 from serving.turns import Turn
-from serving.wire import ChatRequest, ClarifyRequest, Problem
+from serving.wire import ChatRequest, ClarifyRequest
+from serving.work.wire import KeyHeader
 
 router = APIRouter(prefix="/api/chatbot", tags=["chat"])
 
-_STREAM: dict[int | str, dict[str, Any]] = {
-    200: {
+
+def _stream_responses(described: Mapping[int, str]) -> Responses:
+    events = {
         "description": "JSON events {progressStatus, chatId, …}: first CHAT, last DONE or ERROR.",
         "content": {"text/event-stream": {"schema": {"type": "string"}}},
-    },
-    403: {"model": Problem, "description": "The tool is not open to the user."},
-    404: {"model": Problem, "description": "No such domain, chat or tool."},
-    422: {"model": Problem, "description": "A field is missing or wrong."},
-}
+    }
+    return {200: events} | problems({**BODY_PROBLEMS, **described})
 
 
-@router.post("/chat", response_class=EventStream, responses=_STREAM)
-async def chat(body: ChatRequest, request: Request) -> EventStream:
-    """Answer a question over a domain's documents, as a stream of events."""
+@router.post(
+    "/chat",
+    response_class=EventStream,
+    responses=_stream_responses(
+        {
+            403: "TOOL_NOT_ELIGIBLE: the tool is not open to the user. ORIGIN_NOT_ALLOWED.",
+            404: "UNKNOWN_DOMAIN, UNKNOWN_CHAT, UNKNOWN_TOOL.",
+            409: "REQUEST_IN_PROGRESS: the first request with this key is being answered.",
+            422: "A field is missing or wrong; IDEMPOTENCY_KEY_REUSED: the key was sent with another request.",
+            503: "STORE_UNREADABLE: the domain's store is damaged or of another version.",
+        }
+    ),
+)
+async def chat(body: ChatRequest, request: Request, idempotency_key: KeyHeader = None) -> EventStream:
+    """Answer a question over a domain's documents, as a stream of events.
+
+    The same request with the same `Idempotency-Key` is answered once: sent again, it gets that answer's events.
+    """
     platform = platform_of(request)
-    begun, turn = await begin_turn(platform, body, user_of(request))
-    return _stream(platform, begun.chat_id, begun.turn_id, turn, begun.dropped_question)
+    begun, turn = await begin_turn(platform, body, user_of(request), idempotency_key)
+    if begun.is_new:
+        return _stream(platform, begun.chat_id, begun.turn_id, turn, begun.dropped_question)
+    history = platform.state.history
+    await check_ended(history, begun.turn_id)
+    return _event_stream(platform, begun.chat_id, partial(replay, history, begun.turn_id))
 
 
 @router.post(
     "/clarify",
     response_class=EventStream,
-    responses={
-        **_STREAM,
-        409: {"model": Problem, "description": "No question is pending, or it has been answered."},
-        410: {"model": Problem, "description": "The question has expired."},
-    },
+    responses=_stream_responses(
+        {
+            404: "UNKNOWN_CHAT: the user has no such chat; UNKNOWN_DOMAIN: its domain is gone.",
+            409: "NO_PENDING_QUESTION, QUESTION_ALREADY_ANSWERED, or STILL_WORKING.",
+            410: "QUESTION_EXPIRED: the answer came too late.",
+            422: "INVALID_OPTION: the answer is none of the options; EMPTY_ANSWER; or a field is wrong.",
+            503: "STORE_UNREADABLE: the domain's store is damaged or of another version.",
+        }
+    ),
 )
 async def clarify(body: ClarifyRequest, request: Request) -> EventStream:
-    """Answer the question that is pending in a chat; the work goes on, as the same kind of stream."""
+    """Answer the question that is pending in a chat; the work goes on, as the same kind of stream.
+
+    While work still goes on in the chat, the answer waits for its end.
+    """
     platform = platform_of(request)
     resumed, turn = await resume_turn(platform, body, user_of(request))
     return _stream(platform, resumed.chat_id, resumed.turn_id, turn)
@@ -62,6 +90,10 @@ def _stream(
     async def work(channel: EventChannel) -> None:
         await run_turn(platform, turn_id, turn, channel, dropped_question)
 
+    return _event_stream(platform, chat_id, work)
+
+
+def _event_stream(platform: Platform, chat_id: str, work: Work) -> EventStream:
     limits = platform.settings.limits
     return EventStream(
         chat_id,

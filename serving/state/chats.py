@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeAlias
 
 from sqlalchemy import and_, insert, select, update
 from sqlalchemy.exc import IntegrityError
@@ -22,6 +22,8 @@ from serving.state.places import add_pair, fill_answer, take_places
 from serving.state.records import Answer, BegunTurn, MessageKind, TurnStatus, storable
 from serving.state.tables import chats, messages, turns
 
+FirstTurn: TypeAlias = Callable[[AsyncConnection, str], Awaitable[str]]
+"""Takes the id of a new turn and gives that of the first one with the same key."""
 LONGEST_TITLE = 80
 """Characters of the first message that become the chat's title."""
 
@@ -33,14 +35,24 @@ class ChatStore:
         self._database = database
         self._server_id = server_id
 
-    async def begin(self, owner: str, request: Mapping[str, Any], chat_id: str | None = None) -> BegunTurn:
+    async def begin(
+        self,
+        owner: str,
+        request: Mapping[str, Any],
+        chat_id: str | None = None,
+        first_turn: FirstTurn | None = None,
+    ) -> BegunTurn:
         """Enter a message and make room for its answer; a chat that is not there is made.
 
-        Raises ApiError (404) when the chat is somebody else's.
+        `first_turn` tells which turn a request with the same key began, so that it is begun once. Raises ApiError (404)
+        when the chat is somebody else's.
         """
         turn_id, now = uuid.uuid4().hex, time.time()
         chat_id = chat_id or uuid.uuid4().hex
         async with self._database.writing() as connection:
+            known = turn_id if first_turn is None else await first_turn(connection, turn_id)
+            if known != turn_id:
+                return await self._begun(connection, known)
             await self._open_chat(connection, owner, chat_id, request, now)
             dropped = await self._drop_question(connection, chat_id)
             first = await take_places(connection, chat_id, 2, now)
@@ -98,6 +110,10 @@ class ChatStore:
             .where(messages.c.turn_id == turn.turn_id, messages.c.status == TurnStatus.RUNNING)
             .values(status=TurnStatus.INTERRUPTED)
         )
+
+    async def _begun(self, connection: AsyncConnection, turn_id: str) -> BegunTurn:
+        of_turn = select(turns.c.chat_id).where(turns.c.turn_id == turn_id)
+        return BegunTurn((await connection.execute(of_turn)).scalar_one(), turn_id, is_new=False)
 
     async def _open_chat(
         self, connection: AsyncConnection, owner: str, chat_id: str, request: Mapping[str, Any], now: float

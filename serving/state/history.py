@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import and_, delete, or_, select, tuple_, update
+from sqlalchemy import Select, delete, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from serving.state.database import Database
@@ -86,6 +86,17 @@ class History:
             if row.content and row.content_type is None
         ]
 
+    async def answer(self, turn_id: str) -> dict[str, Any]:
+        """The newest message of the assistant in a turn."""
+        query = (
+            select(messages)
+            .where(messages.c.turn_id == turn_id, messages.c.role == "assistant")
+            .order_by(messages.c.sequence.desc())
+            .limit(1)
+        )
+        async with self._database.reading() as connection:
+            return dict((await connection.execute(query)).one()._mapping)
+
     async def rename(self, owner: str, chat_id: str, title: str) -> dict[str, Any]:
         """Give a chat a title. Raises ApiError (404)."""
         async with self._database.writing() as connection:
@@ -101,17 +112,19 @@ class History:
         """Take a chat out of every table. Raises ApiError (404)."""
         async with self._database.writing() as connection:
             await _owned(connection, owner, chat_id)
-            own_turns = select(turns.c.turn_id).where(turns.c.chat_id == chat_id)
-            await connection.execute(
-                delete(idempotency_keys).where(
-                    or_(
-                        idempotency_keys.c.reference.in_(own_turns),
-                        and_(idempotency_keys.c.owner == owner, idempotency_keys.c.reference == chat_id),
-                    )
-                )
-            )
-            for table in (messages, turns, chats):
-                await connection.execute(delete(table).where(table.c.chat_id == chat_id))
+            await _delete(connection, select(chats.c.chat_id).where(chats.c.chat_id == chat_id))
+
+    async def delete_all(self, owner: str) -> None:
+        """Take all chats of an owner out of every table."""
+        async with self._database.writing() as connection:
+            await _delete(connection, select(chats.c.chat_id).where(chats.c.owner == owner))
+
+
+async def _delete(connection: AsyncConnection, chat_ids: Select[tuple[str]]) -> None:
+    own_turns = select(turns.c.turn_id).where(turns.c.chat_id.in_(chat_ids))
+    await connection.execute(delete(idempotency_keys).where(idempotency_keys.c.reference.in_(own_turns)))
+    for table in (messages, turns, chats):
+        await connection.execute(delete(table).where(table.c.chat_id.in_(chat_ids)))
 
 
 async def _owned(connection: AsyncConnection, owner: str, chat_id: str) -> dict[str, Any]:

@@ -41,6 +41,8 @@ class BegunTurn:
     turn_id: str
     dropped_question: Mapping[str, Any] | None = None
     """The question that was pending and is no longer, since a new message came."""
+    is_new: bool = True
+    """Or begun before, by the same request with the same key."""
 
 
 @dataclass(frozen=True, slots=True)

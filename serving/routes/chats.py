@@ -1,0 +1,119 @@
+"""The history: chats with their messages, down to the sentences that an answer rested on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Request, Response
+
+from serving.identity import user_of
+from serving.paging import cursor_of, place_of
+from serving.platform import platform_of
+from serving.routes.declared import BODY_PROBLEMS, problems
+from serving.state.history import History
+from serving.wire import Chat, ChatId, ChatInfo, ChatList, ChatTitle, MessageInfo
+
+router = APIRouter(prefix="/api/chatbot/chats", tags=["history"])
+
+Id = Annotated[ChatId, Path(description="As the event CHAT gave it.")]
+Limit = Annotated[int, Query(ge=1, le=100, description="Longest page.")]
+_UNKNOWN = {404: "UNKNOWN_CHAT: the user has no such chat."}
+
+
+@router.get("", responses=problems({422: "INVALID_CURSOR, or INVALID_REQUEST: a parameter is wrong."}))
+async def list_chats(
+    request: Request,
+    limit: Limit = 20,
+    cursor: Annotated[str | None, Query(max_length=500, description="`next` of the page before.")] = None,
+) -> ChatList:
+    """The user's chats, the one last written to first."""
+    before = place_of(cursor)
+    history = await _history(request)
+    rows = await history.chats(user_of(request).name, limit + 1, before)
+    last = rows[limit - 1] if len(rows) > limit else None
+    return ChatList(
+        chats=tuple(ChatInfo(**_chat(row)) for row in rows[:limit]),
+        next=cursor_of(last["updated_at"], last["chat_id"]) if last else None,
+    )
+
+
+@router.get("/{chat_id}", responses=problems(_UNKNOWN))
+async def get_chat(
+    request: Request,
+    chat_id: Id,
+    limit: Limit = 50,
+    after: Annotated[int, Query(ge=-1, le=2**31 - 1, description="Place behind which to begin.")] = -1,
+    trace: Annotated[bool, Query(description="With the traces.")] = False,
+) -> Chat:
+    """A chat with its messages, questions of tools and their answers among them."""
+    history, owner = await _history(request), user_of(request).name
+    chat = await history.chat(owner, chat_id)
+    rows = await history.messages(owner, chat_id, limit + 1, after)
+    return Chat(
+        **_chat(chat),
+        messages=tuple(_message(row, with_trace=trace) for row in rows[:limit]),
+        next=rows[limit - 1]["sequence"] if len(rows) > limit else None,
+    )
+
+
+@router.patch("/{chat_id}", responses=problems({**BODY_PROBLEMS, **_UNKNOWN}))
+async def rename_chat(request: Request, chat_id: Id, body: ChatTitle) -> ChatInfo:
+    """Give a chat another title."""
+    history = await _history(request)
+    return ChatInfo(**_chat(await history.rename(user_of(request).name, chat_id, body.title)))
+
+
+@router.delete("/{chat_id}", status_code=204, responses=problems(_UNKNOWN))
+async def delete_chat(request: Request, chat_id: Id) -> Response:
+    """Delete a chat with all that belongs to it, for good; a question that is pending in it is gone too."""
+    history = await _history(request)
+    await history.delete(user_of(request).name, chat_id)
+    return Response(status_code=204)
+
+
+@router.delete("", status_code=204, responses=problems({}))
+async def delete_chats(request: Request) -> Response:
+    """Delete all chats of the user, for good."""
+    history = await _history(request)
+    await history.delete_all(user_of(request).name)
+    return Response(status_code=204)
+
+
+async def _history(request: Request) -> History:
+    return (await platform_of(request).state.opened()).history
+
+
+def _chat(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "chat_id": row["chat_id"],
+        "title": row["title"],
+        "domain": row["domain"],
+        "created_at": _iso(row["created_at"]),
+        "updated_at": _iso(row["updated_at"]),
+    }
+
+
+def _message(row: Mapping[str, Any], *, with_trace: bool) -> MessageInfo:
+    same = (
+        "sequence",
+        "role",
+        "kind",
+        "status",
+        "content",
+        "content_type",
+        "domain",
+        "generation",
+        "question",
+    )
+    return MessageInfo(
+        **{name: row[name] for name in same},
+        created_at=_iso(row["created_at"]),
+        sources=tuple(row["sources"] or ()),
+        trace=row["trace"] if with_trace else None,
+    )
+
+
+def _iso(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat()
