@@ -40,11 +40,11 @@ class Question:
     options: Options | Callable[..., Options | Awaitable[Options]] = ()
     """Fixed ones, or what gives them, `async` or plain, called as `execute_with_request` is.
 
-    None at all, fixed: free text only. Of computed ones without free text, one alone is taken without a question,
-    and when there are none nothing is asked: the field stays missing. Of two with one text the first counts.
+    None at all, fixed: free text only. Of computed ones a single one is taken without a question, and when there
+    are none nothing is asked: the field stays missing. Of two with one text the first counts.
     """
     allow_free_text: bool = False
-    """With options: whether anything else is taken too that the field's type accepts."""
+    """With options: whether another answer is taken too, if the field's type accepts it."""
     when: Callable[[Any], bool] | None = None
     """Of the request so far: whether the question makes sense; None: always."""
     unknown: Collection[Any] = ()
@@ -66,7 +66,7 @@ class Question:
         fit the field.
         """
         options = await self._values(request, user_lang, given)
-        if callable(self.options) and not self.allow_free_text and len(options) < 2:
+        if callable(self.options) and len(options) < 2:
             values = list(options.values())
             return (self._chosen(request, values[0]) if values else request), None
         text = in_language(self.text, user_lang)

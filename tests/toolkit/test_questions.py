@@ -23,11 +23,11 @@ def test_r7_8a_a_question_is_open_only_where_it_makes_sense() -> None:
     assert question.is_open(Stay(nights=2))
 
 
-async def test_r7_9_one_option_with_free_text_beside_it_is_asked_about() -> None:
-    question = Question("room", "Which?", lambda stay: ["12"], allow_free_text=True)
+async def test_r7_9_free_text_is_taken_beside_computed_options() -> None:
+    question = Question("room", "Which?", lambda stay: ["12", "14"], allow_free_text=True)
     _, asked = await question.put(Stay(), "angol")
     assert asked is not None
-    assert (asked.options, asked.allow_free_text) == (("12",), True)
+    assert (asked.options, asked.allow_free_text) == (("12", "14"), True)
     assert (await question.answered(Stay(), "13", "angol")).room == "13"
 
 

@@ -11,13 +11,16 @@ import pytest
 from toolkit.discovery import ToolClass
 from toolkit.testing.conformance import (
     ChatbotToolConformance,
+    ClarifiableToolConformance,
     ContextConsumerToolConformance,
     OrchestratorActivatedToolConformance,
     ToolDependentConformance,
 )
 from toolkit.testing.knowledge import MemoryKnowledgeBase
 from toolkit.testing.llm import ScriptedLlm
+from tudastar_hospital.clinic_finder import ClinicFinderTool
 from tudastar_hospital.department_info import DepartmentInfoTool
+from tudastar_hospital.doctor_info import DoctorInfoTool
 from tudastar_hospital.patient_lookup import PatientLookupTool
 from tudastar_hospital.referral_letter import ReferralLetterTool
 from tudastar_hospital.risk_assessment import RiskAssessmentTool
@@ -93,3 +96,27 @@ class TestSuggestion(_Drawn, ContextConsumerToolConformance):
     @pytest.fixture
     def tool_class(self) -> ToolClass:
         return SuggestionTool
+
+
+class TestClinicFinder(_Drawn, ClarifiableToolConformance):
+    parameters = MappingProxyType({"wanted": "CONSULTATION"})
+
+    @pytest.fixture
+    def tool_class(self) -> ToolClass:
+        return ClinicFinderTool
+
+    @pytest.fixture
+    def knowledge(self, consultations: MemoryKnowledgeBase) -> MemoryKnowledgeBase:
+        return consultations
+
+
+class TestDoctorInfo(_Drawn, ClarifiableToolConformance):
+    parameters = MappingProxyType({"doctor": "Kovács"})
+
+    @pytest.fixture
+    def tool_class(self) -> ToolClass:
+        return DoctorInfoTool
+
+    @pytest.fixture
+    def knowledge(self, doctors: MemoryKnowledgeBase) -> MemoryKnowledgeBase:
+        return doctors

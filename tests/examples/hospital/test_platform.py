@@ -47,6 +47,8 @@ async def test_other_questions_are_left_to_retrieval(ask: Ask) -> None:
         "department_info": "SKIPPED",
         "referral_letter": "SKIPPED",
         "visit_simulation": "SKIPPED",
+        "clinic_finder": "NONE",
+        "doctor_info": "NONE",
         "entity_analysis": "NONE",
         "patient_lookup": "NONE",
         "risk_assessment": "NONE",
