@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -13,6 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from jobs.exit_codes import ExitCode
+from jobs.order import OrderError
 from ner.errors import NerError
 from pipelines.errors import EngineError, IngestionError, SourceError
 from store.errors import (
@@ -22,8 +24,10 @@ from store.errors import (
     StoreError,
     StoreLockedError,
 )
+from store.parts import Part
 
 _CODES: tuple[tuple[type[Exception], ExitCode], ...] = (
+    (OrderError, ExitCode.USAGE),
     (NoGenerationError, ExitCode.NOT_FOUND),
     (SourceError, ExitCode.NOT_FOUND),
     (InvalidNameError, ExitCode.USAGE),
@@ -59,8 +63,14 @@ def errors_told() -> Iterator[None]:
         yield
     except tuple(kind for kind, _ in _CODES) as error:
         say(f"error: {error}")
-        code = next(code for kind, code in _CODES if isinstance(error, kind))
-        raise typer.Exit(code) from error
+        raise typer.Exit(exit_code_of(error)) from error
+
+
+def exit_code_of(error: BaseException) -> ExitCode:
+    """How a command ends that an exception ended."""
+    if isinstance(error, typer.BadParameter):
+        return ExitCode.USAGE
+    return next((code for kind, code in _CODES if isinstance(error, kind)), ExitCode.FAILED)
 
 
 class BarProgress:
@@ -87,6 +97,9 @@ class BarProgress:
     def advance(self, items: int) -> None:
         if self._bar is not None:
             self._bars.advance(self._bar, items)
+
+    def found(self, root: Path, parts: Sequence[Part]) -> None:
+        """The end of the command tells."""
 
     @contextmanager
     def shown(self) -> Iterator[None]:

@@ -19,9 +19,11 @@ class ExitCode(IntEnum):
     """Another run is writing to the domain, or published first: run again later."""
     NOT_INSTALLED = 5
     """Java, a model or a package is missing."""
+    QUESTION = 6
+    """A tool asks back, and there was no answer to its question."""
 
 
 EXIT_CODE_HELP = """
 Exit codes: 0 done, 1 failed (the message says why), 2 wrong command line, 3 no such source or domain,
-4 another run is writing, 5 something is not installed (see `tudastar doctor`).
+4 another run is writing, 5 something is not installed (see `tudastar doctor`), 6 a tool asks back.
 """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -62,6 +63,7 @@ class PipelineRunner:
         with writer_lock(layout.lock_file):
             plan = make_plan(request.sources, latest_commit(layout), fingerprint)
             if plan.unchanged and plan.parent:
+                self._progress.found(layout.root, plan.parent.parts)
                 return IngestionReport(
                     spec.domain, "unchanged", generation=plan.parent.number, counts=plan.parent.counts
                 )
@@ -100,12 +102,14 @@ class _Run:
 
     def execute(self) -> Commit:
         loaded = self._stage("load", self._load)
+        self._progress.found(self._root, [*self._taken_over(), *loaded])
         sentences = self._stage("sentences", lambda: self._sentences(loaded))
         recognised = self._stage("mentions", lambda: self._mentions(loaded, sentences))
         per_document = [*self._taken_over(), *loaded, *sentences, *recognised]
         mentions = self._stage("entities", lambda: self._link(per_document))
         graph = self._stage("graph", lambda: self._graph(per_document, mentions))
         parts = [*per_document, *mentions, *graph]
+        self._progress.found(self._root, parts)
         search = self._layout.search / self._plan.run_id
         self._stage("index", lambda: self._index(search, parts))
         with self._timed("publish"):
@@ -118,7 +122,14 @@ class _Run:
         return [p for p in parent.parts if p.table in PER_DOCUMENT and p.bucket in self._plan.reused]
 
     def _load(self) -> list[Part]:
-        return self._map("load", LoadTask(self._root, self._spec), self._plan.items)
+        files = [len(item.files) for item in self._plan.items]
+        done = iter(files)
+        self._progress.begin("load", sum(files))
+
+        def advance(items: int) -> None:
+            self._progress.advance(sum(islice(done, items)))
+
+        return self._engine.map(LoadTask(self._root, self._spec), self._plan.items, advance)
 
     def _sentences(self, loaded: Sequence[Part]) -> list[Part]:
         items = page_items(_of(loaded, "pages"), _of(loaded, "documents"))

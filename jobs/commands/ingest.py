@@ -3,30 +3,49 @@
 from __future__ import annotations
 
 import dataclasses
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from jobs.console import BarProgress, errors_told, print_json, print_text, say
-from jobs.options import DEFAULT_STORE, DomainOption, JsonOption, StoreOption
-from ner.ingestion import IngestionReport, IngestionRequest, SourceRequest
-from ner.spec import LANGUAGES, DomainSpec
+from jobs.ingestion import run_order
+from jobs.options import DEFAULT_STORE, JsonOption, StoreOption
+from jobs.order import Order
+from jobs.run_file import RunFile
+from ner.ingestion import IngestionReport, SourceRequest
+from ner.spec import LANGUAGES
 from pipelines.engines.choose import ENGINES, choose, make
 from pipelines.engines.contract import Engine
-from pipelines.run import PipelineRunner
+from pipelines.progress import JoinedProgress, Progress
 from store.layout import check_name
 
 
 def ingest(
-    paths: Annotated[list[str], typer.Argument(help="Files, folders or globs.", metavar="PATH...")],
-    domain: DomainOption,
+    paths: Annotated[
+        list[str] | None, typer.Argument(help="Files, folders or globs.", metavar="PATH...")
+    ] = None,
+    domain: Annotated[str | None, typer.Option(help="The domain: one knowledge store.")] = None,
     system: Annotated[str, typer.Option(help="Sub-source of the domain to which the documents belong.")] = "",
     source: Annotated[
         str | None, typer.Option(help="Name of the source; by default the last part of the path.")
     ] = None,
     language: Annotated[str, typer.Option(help="hu, en, or auto to tell each document's.")] = "auto",
     engine: Annotated[str, typer.Option(help="auto (Spark where Java is found), spark or local.")] = "auto",
+    tool: Annotated[
+        str | None,
+        typer.Option(help="An installed ingestion tool, which says the domain and how to read it."),
+    ] = None,
+    plugin: Annotated[
+        list[str] | None, typer.Option(help="A module that lists tools; may be given several times.")
+    ] = None,
+    order: Annotated[
+        Path | None, typer.Option(help="A JSON file that says what to ingest, instead of all of these.")
+    ] = None,
+    progress_file: Annotated[
+        Path | None, typer.Option(help="Keep progress, counts, rejects and the report in this JSON file.")
+    ] = None,
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
@@ -34,23 +53,51 @@ def ingest(
 
     Documents gone from a source that is named are taken out; other sources stay as they are.
     """
-    with errors_told():
-        requests = _requests(paths, system, source, language)
+    run_file = RunFile(progress_file) if progress_file else None
+    with errors_told(), run_file.kept() if run_file else nullcontext():
+        if order is not None:
+            wanted = _read_order(order, bool(paths or domain or system or source or tool or plugin))
+        else:
+            wanted = Order(
+                domain=domain,
+                tool=tool,
+                sources=tuple(_requests(paths or [], system, source, language)),
+                plugins=tuple(plugin or ()),
+            )
+            if domain is None and tool is None:
+                raise typer.BadParameter("say to which domain the documents belong", param_hint="--domain")
         if engine not in ENGINES:
             raise typer.BadParameter(f"use one of {', '.join(ENGINES)}", param_hint="--engine")
-        progress = BarProgress()
-
-        def make_engine() -> Engine:
-            choice = choose(engine)
-            say(f"engine: {choice.reason}")
-            return make(choice)
-
-        with progress.shown(), PipelineRunner(store, make_engine, progress) as runner:
-            report = runner.run(DomainSpec(domain=domain), IngestionRequest(sources=tuple(requests)))
+        report = _run(wanted, store, engine, run_file)
+        if run_file:
+            run_file.reported(report)
         print_json(dataclasses.asdict(report)) if as_json else tell_report(report, store)
 
 
+def _run(order: Order, store: Path, engine: str, run_file: RunFile | None) -> IngestionReport:
+    bars = BarProgress()
+    progress: Progress = JoinedProgress(bars, run_file) if run_file else bars
+
+    def make_engine() -> Engine:
+        choice = choose(engine)
+        say(f"engine: {choice.reason}")
+        return make(choice)
+
+    with bars.shown():
+        return run_order(order, store, make_engine, progress)
+
+
+def _read_order(path: Path, more_is_given: bool) -> Order:
+    if more_is_given:
+        raise typer.BadParameter(
+            "the order says all: leave paths and other options out", param_hint="--order"
+        )
+    return Order.read(path)
+
+
 def _requests(paths: list[str], system: str, source: str | None, language: str) -> list[SourceRequest]:
+    if not paths:
+        raise typer.BadParameter("name at least one file, folder or glob", param_hint="PATH...")
     if language not in (*LANGUAGES, "auto"):
         raise typer.BadParameter(f"use one of {', '.join(LANGUAGES)}, auto", param_hint="--language")
     if source and len(paths) > 1:
