@@ -91,6 +91,25 @@ def test_what_a_page_shows_works(page: str, outcomes: dict[str, list[ET.Element]
         assert len(cases) > len(own), "the conformance suite did not run"
 
 
+@pytest.mark.slow
+def test_the_ingestion_tool_is_started_from_the_command_line(tmp_path: Path) -> None:
+    text = (KINDS / "ingestion.md").read_text(encoding="utf-8")
+    code, *_ = re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)
+    ((command, output),) = re.findall(r"^```sh\n(.*?)```\n\n```text\n(.*?)\n```", text, re.M | re.S)
+    (tmp_path / "ward_ingestion.py").write_text(code, encoding="utf-8")
+    arguments = command.replace(" ward_ingestion.py", f" {tmp_path}/ward_ingestion.py").split()[1:]
+    ended = subprocess.run(
+        [Path(sys.executable).parent / "tudastar", *arguments, "--store", tmp_path / "store"],
+        cwd=KINDS.parent.parent,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert output in ended.stdout
+
+
 def index() -> str:
     return (KINDS / "index.md").read_text(encoding="utf-8")
 
