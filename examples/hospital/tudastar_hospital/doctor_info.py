@@ -57,24 +57,29 @@ class DoctorInfoTool(AbstractClarifiableTool[DoctorRequest]):
         return {each.name: with_evidence(each.name, each.sentences) for each in found}
 
     def execute_with_request(self, request: DoctorRequest, call: ToolCall) -> ToolExecutionResult | None:
+        """Vouches for what it gives where each doctor has a page of his own."""
         groups = self.meant(request, call)
         chosen = [
             each for group in groups for each in group if len(group) == 1 or each.name == request.person
         ]
-        documents = merge_documents(*(self.told_of(each, call) for each in chosen))
-        return ToolExecutionResult.as_context(self.name, documents) if documents else None
+        pages = [self.own_page(each, call) for each in chosen]
+        documents = merge_documents(*(each.sentences[: self.sentences] for each in chosen), *pages)
+        if not documents:
+            return None
+        if all(pages):
+            return ToolExecutionResult.as_guaranteed_context(self.name, documents)
+        return ToolExecutionResult.as_context(self.name, documents)
 
     def meant(self, request: DoctorRequest, call: ToolCall) -> list[list[Doctor]]:
         """A list for each doctor named: of one, or of all whom the name fits."""
         text = f"dr. {request.doctor}" if request.doctor else call.user_prompt
         return doctors_meant(text, self.knowledge.open(call.domain), call.systems)
 
-    def told_of(self, doctor: Doctor, call: ToolCall) -> list[UniqueTextDocument]:
-        """The most telling sentences, and the page that begins with the doctor's name."""
-        knowledge = self.knowledge.open(call.domain)
-        own = [
+    def own_page(self, doctor: Doctor, call: ToolCall) -> list[UniqueTextDocument]:
+        """The page that begins with the doctor's name; empty when there is none."""
+        own = (
             each for each in doctor.sentences if each.sentence_number < 2 and begins_with(each.text, doctor)
-        ]
-        pages = dict.fromkeys((each.document_id, each.page) for each in own)
-        texts = [knowledge.page(*page) for page in pages]
-        return merge_documents(doctor.sentences[: self.sentences], *texts)
+        )
+        heading = next(own, None)
+        knowledge = self.knowledge.open(call.domain)
+        return knowledge.page(heading.document_id, heading.page) if heading else []

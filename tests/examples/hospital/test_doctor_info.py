@@ -73,7 +73,7 @@ def test_r7_9_a_name_of_several_is_asked_about_with_evidence(doctors: MemoryKnow
     session = ClarificationSession(first.partial_json or "", "person", first.question.options[1])
     second = run(doctors, "Mikor rendel Kovács doktor?", session)
     assert second is not None
-    assert second.mode is ResultMode.CONTEXT
+    assert second.guaranteed
     assert [each.text for each in second.documents] == [
         "Dr Kovács Ilona kardiológus.",
         "A szívet gyógyítja.",
@@ -94,11 +94,16 @@ def test_r7_9_father_and_son_are_told_apart_by_what_stands_before_the_name(
     )
 
 
-@pytest.mark.parametrize("question", ["Mikor rendel Kovács Ilona?", "Mikor rendel Tóth doktornő?"])
-def test_r7_9_a_name_of_one_is_not_asked_about(doctors: MemoryKnowledgeBase, question: str) -> None:
+@pytest.mark.parametrize(
+    ("question", "guaranteed"),
+    [("Mikor rendel Tóth doktornő?", True), ("Mikor rendel Kovács András?", False)],
+)
+def test_r7_9_r5_5_a_name_of_one_is_not_asked_about_and_an_own_page_is_vouched_for(
+    doctors: MemoryKnowledgeBase, question: str, guaranteed: bool
+) -> None:
     result = run(doctors, question)
     assert result is not None
-    assert result.mode is ResultMode.CONTEXT
+    assert (result.mode, result.guaranteed) == (ResultMode.CONTEXT, guaranteed)
 
 
 def test_the_drawn_name_goes_before_the_question(doctors: MemoryKnowledgeBase) -> None:
@@ -123,8 +128,10 @@ async def test_r7_9_the_user_picks_the_doctor_and_gets_the_hours(
     options = first.question["options"]
     assert [option.partition(" – ")[0] for option in options] == KOVACS
     assert options[1] == "Kovács Ilona – Dr. Kovács Ilona a kardiológiai osztály vezetője."
-    last = await clarify(first, options[0])
-    assert "Kovács András főorvos hétfőn 9 és 13 óra között fogadja a járóbetegeket" in last.text
+    last = await clarify(first, options[2])
+    assert "Rendelés kedd 8.00–14.00 felnőtt bőrgyógyászat szerda 9.00–12.00" in last.text
+    assert "hétfőn 9 és 13 óra között" not in last.text
+    assert last.outcomes["rag_retrieval"] == "SKIPPED"
 
 
 async def test_r7_9_with_the_whole_name_nothing_is_asked(ask: Callable[..., Awaitable[Any]]) -> None:
