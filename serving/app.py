@@ -27,7 +27,7 @@ from serving.offline.words import word_keys
 from serving.phrases import LANGUAGES, DomainPrompts
 from serving.platform import Platform
 from serving.problems import install_problem_handlers
-from serving.routes import chat, chats, health, store, tasks, web
+from serving.routes import chat, chats, health, ingestion, store, tasks, web
 from serving.scoping import ScopedKnowledgeBase
 from serving.settings import Settings
 from serving.state.database import database_url
@@ -71,12 +71,14 @@ def create_app(
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         await asyncio.get_running_loop().run_in_executor(services.executor, _warm_up)
         await work.opened()
-        yield
-        await work.close()
-        await state.close()
-        if own_model is not None:
-            await own_model.aclose()
-        services.executor.shutdown(wait=False, cancel_futures=True)
+        try:
+            yield
+        finally:
+            await work.close()
+            await state.close()
+            if own_model is not None:
+                await own_model.aclose()
+            services.executor.shutdown(wait=False, cancel_futures=True)
 
     app = FastAPI(
         title="Tudástár",
@@ -88,7 +90,7 @@ def create_app(
     )
     app.state.platform = Platform(settings, services, state, work)
     install_problem_handlers(app)
-    for routes in (chat, chats, store, tasks, health, web):
+    for routes in (chat, chats, store, tasks, ingestion, health, web):
         app.include_router(routes.router)
     app.mount("/static", web.PageFiles(), name="static")
     _add_guards(app, settings)

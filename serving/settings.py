@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import shlex
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -18,6 +19,8 @@ SHORTEST_TOKEN = 16
 
 Names = Annotated[tuple[str, ...], NoDecode]
 """In the environment: separated by commas."""
+Words = Annotated[tuple[str, ...], NoDecode]
+"""In the environment: separated by spaces, quoted as in a shell."""
 
 
 class ModelSettings(BaseModel):
@@ -85,6 +88,12 @@ class Settings(BaseSettings):
     """Users by name, each with a token of his own; what one owns no other one sees."""
     state: str | None = None
     """Address of the database of chats and jobs; by default a SQLite file beside the store."""
+    ingestion_roots: Names = ()
+    """Folders from which users may ingest over REST; none: they may not at all."""
+    ingestion_engine: Literal["auto", "spark", "local"] = "auto"
+    """What runs ingestions that are started over REST."""
+    spark_submit: Words = ()
+    """Command line that starts them on Spark, as `spark-submit --master yarn`; none: a process of this machine."""
     question_hours: float = Field(default=24.0, gt=0)
     """After so long a question to the user can no longer be answered."""
     allowed_hosts: Names = ()
@@ -104,7 +113,12 @@ class Settings(BaseSettings):
     limits: Limits = Limits()
     jobs: JobLimits = JobLimits()
 
-    @field_validator("allowed_hosts", "cors_origins", "plugins", mode="before")
+    @field_validator("spark_submit", mode="before")
+    @classmethod
+    def _split_as_a_shell(cls, value: object) -> object:
+        return tuple(shlex.split(value)) if isinstance(value, str) else value
+
+    @field_validator("allowed_hosts", "cors_origins", "plugins", "ingestion_roots", mode="before")
     @classmethod
     def _split_at_commas(cls, value: object) -> object:
         if isinstance(value, str):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import contextvars
 import logging
 from collections.abc import Awaitable, Callable
 
@@ -27,7 +28,8 @@ class PatientLoop:
     def start(self) -> None:
         """Begin in the running event loop; nothing happens when it has begun."""
         if self._task is None:
-            self._task = asyncio.create_task(self._serve())
+            own_context = contextvars.Context()
+            self._task = asyncio.create_task(self._serve(), context=own_context)
 
     def wake(self) -> None:
         """Look now."""

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from serving.settings import Settings
 from serving.state.state import State
+from serving.work.ingestions import IngestionRunner
 from serving.work.job_store import JobStore
 from serving.work.records import JobKind
+from serving.work.sources import IngestionSetup
 from serving.work.tasks import TaskRunner
 from toolkit.registry import ToolRegistry
 
@@ -22,13 +26,32 @@ class Work:
             settings.jobs,
             settings.limits.shutdown_seconds,
         )
+        self.ingestions = IngestionRunner(
+            JobStore(database, server_id, JobKind.INGESTION), _ingestion_setup(settings, registry)
+        )
 
     async def opened(self) -> Work:
         """Itself, over an open state, taking work in. Raises StartupError."""
         await self._state.opened()
         self.tasks.start()
+        self.ingestions.start()
         return self
 
     async def close(self) -> None:
-        """Stop the tasks of this process, each with a stated end."""
+        """Stop the tasks of this process, each with a stated end; ingestion runs go on by themselves."""
+        await self.ingestions.close()
         await self.tasks.close()
+
+
+def _ingestion_setup(settings: Settings, registry: ToolRegistry) -> IngestionSetup:
+    return IngestionSetup(
+        store=settings.store.absolute(),
+        runs=settings.store.absolute().parent / "runs",
+        roots=tuple(map(Path, settings.ingestion_roots)),
+        engine=settings.ingestion_engine,
+        spark_submit=settings.spark_submit,
+        limits=settings.jobs,
+        plugins=settings.plugins,
+        tools=settings.tools,
+        registry=registry,
+    )
