@@ -7,9 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ner.text.stopwords import stop_words
-from ner.text.terms import analyse
-from ner.text.tokens import fold
+from retrieval.words import content_stems
 from toolkit.documents import UniqueTextDocument
 from toolkit.knowledge import DocumentInfo, Knowledge
 
@@ -101,7 +99,7 @@ class PageFinder:
     def _keys(self, text: str, documents: Iterable[DocumentInfo]) -> set[str]:
         """The content words of a text as stems, in the languages of the documents."""
         languages = dict.fromkeys(each.language for each in documents)
-        return {key for language in languages for key in _content_keys(text, language)}
+        return {key for language in languages for key in content_stems(text, language)}
 
     def _pages(self, places: Iterable[tuple[int, int]]) -> list[Page]:
         infos: dict[int, DocumentInfo | None] = {each.document_id: each for each in self._documents}
@@ -120,9 +118,3 @@ def _page_numbers(text: str) -> Iterable[int]:
         start = int(first or english_first)
         stop = int(last or english_last or start)
         yield from (number - 1 for number in range(start, min(stop, start + LONGEST_RANGE - 1) + 1) if number)
-
-
-def _content_keys(text: str, language: str) -> set[str]:
-    stops = stop_words(language)
-    terms = analyse(text, language)
-    return {stem for exact, stem in zip(terms.exact, terms.lemma, strict=True) if fold(exact) not in stops}

@@ -6,10 +6,8 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
-from ner.text.stopwords import stop_words
-from ner.text.terms import analyse
-from ner.text.tokens import fold
 from retrieval.telling import is_speech
+from retrieval.words import content_stems
 
 SHORTEST = 4
 """Words with content that a sentence of a summary has at least, where there are such sentences."""
@@ -23,7 +21,7 @@ def central_sentences(texts: Sequence[str], language: str, limit: int) -> list[i
     or the shortest sentences would win; what somebody says is taken only where there is nothing else. Words are
     compared by the stem of their lemma, function words left out.
     """
-    bags = [_content_stems(text, language) for text in texts]
+    bags = [content_stems(text, language) for text in texts]
     counts = Counter(stem for bag in bags for stem in bag)
     total = sum(counts.values())
     probability = {stem: count / total for stem, count in counts.items()}
@@ -42,9 +40,3 @@ def central_sentences(texts: Sequence[str], language: str, limit: int) -> list[i
 
 def _weight(probability: dict[str, float], bag: Sequence[str]) -> float:
     return math.fsum(probability[stem] for stem in bag) / math.sqrt(len(bag))
-
-
-def _content_stems(text: str, language: str) -> list[str]:
-    stops = stop_words(language)
-    terms = analyse(text, language)
-    return [stem for exact, stem in zip(terms.exact, terms.lemma, strict=True) if fold(exact) not in stops]
