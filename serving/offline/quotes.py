@@ -62,7 +62,7 @@ class QuoteAnswerer:
 def best_sources(task: AnswerTask) -> list[Source]:
     """Three to six sources that hold most of the question's rare words, best first; empty when none does.
 
-    The summaries of pages for which a tool vouches go before all, its other sources behind.
+    What a tool vouches for goes before all other sources, summaries of pages first.
     """
     wanted = content_words(task.question, task.settled.language)
     candidates = _candidates(task, wanted)
@@ -70,9 +70,10 @@ def best_sources(task: AnswerTask) -> list[Source]:
     covered = frozenset[str]().union(*(candidate.words for candidate in matching))
     vouched = [candidate for candidate in candidates if candidate.source.number in task.vouched]
     summaries = [each.source for each in vouched if each.source.document.sentence_number == SUMMARY_SENTENCE]
+    best = _greedy([each for each in vouched if each.words], len(wanted))
     found = bool(matching) and len(covered) >= COVERED_SHARE * len(wanted)
-    chosen = _greedy(matching, len(wanted)) if found else []
-    by_rank = [*summaries, *chosen, *(candidate.source for candidate in vouched)]
+    others = _greedy(matching, len(wanted)) if found else []
+    by_rank = [*summaries, *best, *(candidate.source for candidate in vouched), *others]
     return list(dict.fromkeys(by_rank))[:MOST_QUOTES]
 
 
@@ -108,7 +109,7 @@ def _substance(text: str) -> float:
 
 def _greedy(matching: Sequence[_Candidate], wanted: int) -> list[Source]:
     """The best first; those that add a word not yet held go before those that do not."""
-    best = matching[0].score
+    best = matching[0].score if matching else 0.0
     chosen: list[_Candidate] = []
     held: set[str] = set()
     rest = list(matching)

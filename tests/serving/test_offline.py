@@ -98,6 +98,12 @@ async def said(given: AnswerTask) -> tuple[str, list[int]]:
     return "".join(pieces), [source.document.sentence_number for source in sources]
 
 
+def test_what_a_tool_vouches_for_goes_before_what_fits_better() -> None:
+    documents = sentences("Dobó hétfőn rendel Egerben.", "Az ifjabb Dobó kedden rendel.", "Kedden zárva.")
+    given = task("Mikor rendel Dobó Egerben?", documents, vouched=frozenset({2, 3}))
+    assert [source.number for source in best_sources(given)] == [2, 3, 1]
+
+
 async def test_r8_3_quotes_are_verbatim_with_number_name_page_and_sentence_counted_from_one() -> None:
     documents = sentences("Esett az eső.", "Dobó  a falon\nállt az ostromkor.", "Dobó evett.")
     text, numbers = await said(task("Mit csinált Dobó az ostromkor?", documents))
