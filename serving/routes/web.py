@@ -1,4 +1,4 @@
-"""The chat page: one HTML, one CSS and one JavaScript file."""
+"""The chat page: one HTML file with style sheets and JavaScript modules, served as they are."""
 
 from __future__ import annotations
 

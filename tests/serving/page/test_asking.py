@@ -1,78 +1,21 @@
-"""The chat page in headless Chromium."""
+"""The chat page in headless Chromium: a question, its answer and the sources."""
 
 from __future__ import annotations
 
 import asyncio
-import os
-import shutil
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from pathlib import Path
+from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Page, expect
 
 from toolkit.tool import ChatbotTool
 
 pytestmark = pytest.mark.browser
 
-ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-TOKEN = "0123456789abcdef0123"
+Open = Callable[..., Page]
+Make = Callable[..., Any]
 SENTENCE = "A betegek a kórház északi oldalán parkolhatnak."
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """One Chromium for all tests of this file."""
-    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if path is None:
-        pytest.skip("browser tests need Chromium (Debian: apt-get install chromium)")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
-        yield browser
-        browser.close()
-
-
-@pytest.fixture
-def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
-    """Opens an address in a fresh profile; a fault in the page's script fails the test."""
-    faults: list[str] = []
-    contexts: list[Any] = []
-
-    def open_at(url: str, **options: Any) -> Page:
-        context = browser.new_context(**{"locale": "hu-HU", **options})
-        contexts.append(context)
-        page = context.new_page()
-        page.on("pageerror", lambda error: faults.append(str(error)))
-        page.on("console", lambda m: faults.append(m.text) if "Content Security Policy" in m.text else None)
-        page.goto(url)
-        return page
-
-    yield open_at
-    for context in contexts:
-        context.close()
-    assert faults == []
-
-
-def shoot(page: Page, name: str) -> None:
-    """A screenshot into the folder `TUDASTAR_SCREENSHOTS`, when it is set."""
-    folder = os.environ.get("TUDASTAR_SCREENSHOTS")
-    if folder:
-        page.screenshot(path=Path(folder) / f"{name}.png")
-
-
-def ask(page: Page, question: str, domain: str = "hospital") -> None:
-    page.get_by_label("Terület").or_(page.get_by_label("Domain")).select_option(domain)
-    page.locator("#question").fill(question)
-    page.locator("#question").press("Enter")
 
 
 class SlowModel:
@@ -98,7 +41,7 @@ class SlowModel:
 
 
 def test_a_question_its_streamed_answer_and_the_sentence_on_its_page(
-    make_app: Callable[..., Any], running: Callable[..., Any], open_page: Callable[..., Page]
+    make_app: Make, running: Make, open_page: Open, ask: Make, shoot: Make
 ) -> None:
     with running(make_app(llm=SlowModel())) as server:
         page = open_page(server.url)
@@ -133,9 +76,11 @@ def test_a_question_its_streamed_answer_and_the_sentence_on_its_page(
     ],
 )
 def test_quotes_and_the_list_of_sources(
-    make_app: Callable[..., Any],
-    running: Callable[..., Any],
-    open_page: Callable[..., Page],
+    make_app: Make,
+    running: Make,
+    open_page: Open,
+    ask: Make,
+    shoot: Make,
     name: str,
     options: dict[str, Any],
 ) -> None:
@@ -143,7 +88,7 @@ def test_quotes_and_the_list_of_sources(
         page = open_page(server.url, **options)
         ask(page, "Mikor rendel a kardiológia?")
         expect(page.locator(".answer blockquote")).to_have_count(3)
-        expect(page.locator(".answer > p")).to_have_text("A tudástár alapján, szó szerint idézve:")
+        expect(page.locator(".segment > p")).to_have_text("A tudástár alapján, szó szerint idézve:")
         shoot(page, name)
         width = page.evaluate("document.documentElement.scrollWidth")
         assert width <= options["viewport"]["width"]
@@ -159,7 +104,7 @@ def test_quotes_and_the_list_of_sources(
 
 
 def test_text_of_documents_is_never_markup(
-    make_app: Callable[..., Any], running: Callable[..., Any], open_page: Callable[..., Page]
+    make_app: Make, running: Make, open_page: Open, ask: Make, shoot: Make
 ) -> None:
     with running(make_app()) as server:
         page = open_page(server.url, locale="en-GB")
@@ -174,9 +119,11 @@ def test_text_of_documents_is_never_markup(
 
 
 def test_errors_and_stop_are_told(
-    make_app: Callable[..., Any],
-    running: Callable[..., Any],
-    open_page: Callable[..., Page],
+    make_app: Make,
+    running: Make,
+    open_page: Open,
+    ask: Make,
+    shoot: Make,
     knowledge_base: Any,
 ) -> None:
     with running(make_app(llm=SlowModel())) as server:
@@ -190,15 +137,3 @@ def test_errors_and_stop_are_told(
         page.get_by_role("button", name="Ask").click()
         expect(page.get_by_role("alert")).to_have_text("There is no domain 'hospital'. There are: english.")
         shoot(page, "error")
-
-
-def test_a_token_is_asked_for(
-    make_app: Callable[..., Any], running: Callable[..., Any], open_page: Callable[..., Page]
-) -> None:
-    with running(make_app(token=TOKEN)) as server:
-        page = open_page(server.url)
-        door = page.get_by_role("dialog")
-        expect(door).to_contain_text("Hozzáférési kulcs")
-        page.locator("#token").fill(TOKEN)
-        page.keyboard.press("Enter")
-        expect(page.locator("#domain option")).to_have_count(2)
