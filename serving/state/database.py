@@ -10,6 +10,8 @@ from typing import Any
 
 from alembic import command
 from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, event
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
@@ -32,7 +34,7 @@ _MIGRATION_LOCK = 7262813
 
 
 class Database:
-    """Short transactions on one engine; made in the event loop that uses it."""
+    """Short transactions on one engine; made in the event loop that uses it. Raises StartupError."""
 
     def __init__(self, url: URL) -> None:
         self.url = url
@@ -47,9 +49,7 @@ class Database:
             async with self.writing() as connection:
                 await connection.run_sync(_migrate)
         except (SQLAlchemyError, OSError) as error:
-            raise StartupError(
-                f"the database {self.url.render_as_string()} cannot be used: {error}. Check TUDASTAR_STATE"
-            ) from error
+            raise _unusable(self.url, str(error)) from error
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[AsyncConnection]:
@@ -101,13 +101,20 @@ def _engine(url: URL) -> AsyncEngine:
     if url.get_backend_name() != "sqlite":
         return _create(url, pool_size=POOL_SIZE, max_overflow=POOL_SIZE, pool_pre_ping=True)
     if url.database:
-        Path(url.database).parent.mkdir(parents=True, exist_ok=True)
+        try:
+            Path(url.database).parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise _unusable(url, str(error)) from error
         engine = _create(url, connect_args={"timeout": BUSY_SECONDS})
     else:
         engine = _create(url, poolclass=StaticPool)
     event.listen(engine.sync_engine, "connect", _set_up_sqlite)
     event.listen(engine.sync_engine, "begin", _begin_sqlite)
     return engine
+
+
+def _unusable(url: URL, reason: str) -> StartupError:
+    return StartupError(f"the database {url.render_as_string()} cannot be used: {reason}. Check TUDASTAR_STATE")
 
 
 def _create(url: URL, **options: Any) -> AsyncEngine:
@@ -139,4 +146,12 @@ def _migrate(connection: Connection) -> None:
     config = Config()
     config.set_main_option("script_location", "serving.state:migrations")
     config.attributes["connection"] = connection
+    there = MigrationContext.configure(connection).get_current_heads()
+    known = {each.revision for each in ScriptDirectory.from_config(config).walk_revisions()}
+    if not known.issuperset(there):
+        url = connection.engine.url.render_as_string()
+        raise StartupError(
+            f"the database {url} is of a newer version of Tudástár ({', '.join(there)}): start that version, or name "
+            "another database in TUDASTAR_STATE"
+        )
     command.upgrade(config, "head")

@@ -7,11 +7,13 @@ import json
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 from fastapi import FastAPI
+from own_postgres import OwnPostgres, newest_programs, running_postgres
 
 from retrieval.tools.rag import RAGRetrievalTool
 from serving.app import create_app
@@ -157,3 +159,29 @@ def running() -> Callable[[FastAPI], Any]:
             assert not thread.is_alive()
 
     return run
+
+
+@pytest.fixture(scope="session")
+def own_postgres() -> Iterator[OwnPostgres]:
+    """A PostgreSQL server for the test run."""
+    programs = newest_programs()
+    if programs is None:
+        pytest.skip("PostgreSQL is not installed (Debian: apt-get install postgresql)")
+    with running_postgres(programs) as server:
+        yield server
+
+
+@pytest.fixture
+def postgres_url(own_postgres: OwnPostgres) -> Iterator[str]:
+    """An empty PostgreSQL database."""
+    with own_postgres.fresh_database() as url:
+        yield url
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def state_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """An empty database that outlives an app, of each kind that can be used."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/state.sqlite"
+    url: str = request.getfixturevalue("postgres_url")
+    return url
