@@ -43,6 +43,8 @@ from toolkit.threads import DaemonThreadPool
 logger = logging.getLogger(__name__)
 
 BUILT_INS: tuple[ToolClass, ...] = (EntityAnalysisTool, RAGRetrievalTool)
+THREADS_END_SECONDS = 2.0
+"""So long the end of the server waits for tools that still run in threads."""
 WORKER_THREADS = 16
 """For tools with plain methods and for reading the store."""
 
@@ -79,6 +81,7 @@ def create_app(
             if own_model is not None:
                 await own_model.aclose()
             services.executor.shutdown(wait=False, cancel_futures=True)
+        await asyncio.to_thread(services.executor.join, THREADS_END_SECONDS)
 
     app = FastAPI(
         title="Tudástár",

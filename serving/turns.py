@@ -23,6 +23,7 @@ from toolkit.execution import run_tool_method
 from toolkit.knowledge import Knowledge, KnowledgeBase
 from toolkit.parameters import plain_parameters, validated_parameters
 from toolkit.registry import ToolRegistry
+from toolkit.threads import DaemonThreadPool
 from toolkit.tool import ChatbotTool
 
 logger = logging.getLogger(__name__)
@@ -37,7 +38,7 @@ class ChatServices:
     judge: Judge
     answerer: Answerer
     limits: Limits
-    executor: Executor
+    executor: DaemonThreadPool
     domain_prompts: DomainPrompts
 
 

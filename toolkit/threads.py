@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import queue
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass
@@ -89,8 +90,16 @@ class DaemonThreadPool(Executor):
             for _ in self._threads:
                 self._queue.put(None)
         if wait:
-            for thread in tuple(self._threads):
-                thread.join()
+            self.join()
+
+    def join(self, timeout: float | None = None) -> None:
+        """After `shutdown`: wait until the threads have ended, for so many seconds at most.
+
+        A thread that ends only together with the process may abort it, by what it holds of foreign code.
+        """
+        deadline = None if timeout is None else time.monotonic() + timeout
+        for thread in tuple(self._threads):
+            thread.join(None if deadline is None else max(deadline - time.monotonic(), 0))
 
     def _start_thread_if_there_is_room(self) -> None:
         if self._closed or len(self._threads) - len(self._abandoned) >= self._max_workers:

@@ -35,6 +35,7 @@ class Answer:
     answer: str = ""
     sources: list[dict[str, Any]] = field(default_factory=list)
     question: dict[str, Any] | None = None
+    trace: dict[str, Any] | None = None
     error: str | None = None
 
 
@@ -49,11 +50,20 @@ def ask(
         list[str] | None,
         typer.Option(help="Answer to a question that a tool asks back; may be given several times."),
     ] = None,
+    tool: Annotated[str | None, typer.Option(help="Start this tool, past the routing.")] = None,
+    trace: Annotated[bool, typer.Option("--trace", help="Show which tools ran, and why.")] = False,
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
     """Answer a question from the domain's documents, with sources."""
-    request = {"message": question, "domain": domain, "systems": system or [], "language": language}
+    request = {
+        "message": question,
+        "domain": domain,
+        "systems": system or [],
+        "language": language,
+        "toolName": tool,
+        "trace": trace,
+    }
     with errors_told():
         KnowledgeStore(store).commit(domain)
         answer = answer_question(store, request, replies(reply or []))
@@ -61,8 +71,9 @@ def ask(
         say(f"error: {answer.error}")
         raise typer.Exit(ExitCode.FAILED)
     if as_json:
-        asked = {"question": answer.question} if answer.question else {}
-        print_json({"answer": answer.answer, "sources": answer.sources, **asked})
+        more = {"question": answer.question, "trace": answer.trace}
+        told = {name: value for name, value in more.items() if value}
+        print_json({"answer": answer.answer, "sources": answer.sources, **told})
     else:
         tell(answer)
     if answer.question:
@@ -92,6 +103,9 @@ def answer_question(store: Path, request: dict[str, Any], reply: Reply = lambda 
 
 def tell(answer: Answer) -> None:
     """Print an answer and the places of its sources, or the question that waits."""
+    for entry in answer.trace["tools"] if answer.trace else ():
+        reason = f" ({entry['reason']})" if entry["reason"] else ""
+        say(f"{entry['outcome'].lower()}: {entry['tool']}, {entry['seconds']:.3f} s{reason}")
     if answer.question:
         print_text(described(answer.question))
         return
@@ -111,7 +125,8 @@ async def _collect(store: Path, request: dict[str, Any], reply: Reply) -> Answer
         answer, chat_id = await _post(client, "chat", request)
         while answer.question and (given := reply(answer.question)) is not None:
             asked = answer.question
-            answer, _ = await _post(client, "clarify", {"chatId": chat_id, "answer": given})
+            body = {"chatId": chat_id, "answer": given, "trace": request.get("trace", False)}
+            answer, _ = await _post(client, "clarify", body)
             if answer.error and sys.stdin.isatty():
                 say(f"error: {answer.error}")
                 answer = Answer(question=asked)
@@ -153,6 +168,8 @@ def _take_in(answer: Answer, event: dict[str, Any]) -> None:
         answer.sources = event["sources"]
     elif status == "INTERACTIVE_QUESTION":
         answer.question = event["question"]
+    elif status == "TRACE":
+        answer.trace = event["trace"]
     elif status == "ERROR":
         answer.error = event["error"]["message"]
 

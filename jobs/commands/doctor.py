@@ -54,6 +54,7 @@ def _findings(store: Path) -> Iterator[Finding]:
             yield Finding(f"model {model} ({languages})", False, str(error), "pip install the model by name")
     yield _store(store)
     yield _language_model()
+    yield from _tools(store)
 
 
 def _java() -> Finding:
@@ -92,3 +93,21 @@ def _language_model() -> Finding:
         "none: answers quote the documents",
         "optional: set TUDASTAR_LLM__BASE_URL and TUDASTAR_LLM__MODEL",
     )
+
+
+def _tools(store: Path) -> Iterator[Finding]:
+    """The tools that the server would load, and those that it would leave out."""
+    from serving.app import create_app
+    from serving.settings import Settings
+
+    try:
+        app = create_app(Settings(store=store, host="127.0.0.1", state="sqlite://"))
+    except ValueError:
+        return
+    report = app.state.platform.chat.registry.report
+    for tool in report.loaded:
+        yield Finding(f"tool {tool.name}", True, f"{tool.kind.value.lower()}, from {tool.origin}")
+    for left_out in report.left_out:
+        yield Finding(f"tool {left_out.what}", False, f"left out, from {left_out.origin}", left_out.reason)
+    for warning in report.warnings:
+        yield Finding("tool warning", True, warning)

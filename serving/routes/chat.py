@@ -32,6 +32,7 @@ def _stream_responses(described: Mapping[int, str]) -> Responses:
 
 @router.post(
     "/chat",
+    status_code=200,
     response_class=EventStream,
     responses=_stream_responses(
         {
@@ -59,6 +60,7 @@ async def chat(body: ChatRequest, request: Request, idempotency_key: KeyHeader =
 
 @router.post(
     "/clarify",
+    status_code=200,
     response_class=EventStream,
     responses=_stream_responses(
         {

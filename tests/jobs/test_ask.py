@@ -45,3 +45,16 @@ def test_r7_8_a_reply_that_is_none_of_the_options_is_told(sample_store: Path) ->
     result = ask(sample_store, "--reply", "kutya")
     assert result.exit_code == ExitCode.FAILED
     assert "'kutya' is none of the options; valid are: 'Felnőtt', 'Gyermek'" in result.output
+
+
+def test_r4_10_r5_8_a_tool_can_be_named_and_the_trace_be_shown(sample_store: Path) -> None:
+    result = ask(sample_store, "--tool", "rag_retrieval", "--trace")
+    assert result.exit_code == ExitCode.OK, result.output
+    assert "context: rag_retrieval, " in result.stderr
+    assert "clinic_finder" not in result.stderr
+    assert [
+        entry["tool"]
+        for entry in json.loads(ask(sample_store, "--tool", "rag_retrieval", "--trace", "--json").stdout)[
+            "trace"
+        ]["tools"]
+    ] == ["rag_retrieval"]

@@ -323,3 +323,19 @@ async def test_r2_3_in_an_async_method_what_blocks_runs_in_a_thread_of_the_platf
 async def test_without_the_platform_it_runs_in_a_thread_of_the_event_loops() -> None:
     assert await unblocked(threading.current_thread) is not threading.current_thread()
     assert [await unblocked(double, 4), await unblocked(lambda: double(4))] == [8, 8]
+
+
+def test_joining_waits_for_what_ends_and_not_for_what_never_does() -> None:
+    pool = DaemonThreadPool(2)
+    pool.submit(time.sleep, 0.1)
+    never = threading.Event()
+    pool.submit(never.wait)
+    pool.shutdown(wait=False)
+    started = time.monotonic()
+    pool.join(0.5)
+    assert 0.4 < time.monotonic() - started < 5
+    assert [thread.is_alive() for thread in threading.enumerate() if thread.name.startswith("tool-")].count(
+        True
+    ) >= 1
+    never.set()
+    pool.join()
