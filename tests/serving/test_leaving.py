@@ -10,7 +10,7 @@ import tracemalloc
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
 from itertools import cycle, islice
-from typing import Any, ClassVar
+from typing import Any
 
 import httpx
 import psutil
@@ -66,13 +66,11 @@ class AsyncAsking(OrchestratorActivatedTool[Nothing]):
     priority = 0
     request_class = Nothing
     executable_instruction = "async_asking: always"
-    loop: ClassVar[asyncio.AbstractEventLoop]
 
     def init(self, services: Services) -> None:
         self._llm = services.llm
 
     async def execute_with_result(self, call: ToolCall) -> Any:
-        AsyncAsking.loop = asyncio.get_running_loop()
         if "async tool" in call.user_prompt:
             self.tool_progress_emitter(call.emitter).next(ProgressEvent("BEGUN"))
             await self._llm.generate_text("q", "s")
@@ -98,8 +96,6 @@ def _server() -> Iterator[ModelServer]:
 class Count:
     """What this process holds."""
 
-    tasks: int
-    """In the server's event loop."""
     threads: int
     descriptors: int
     connections: int
@@ -114,6 +110,14 @@ class Chats:
 
     client: httpx.AsyncClient
     model: ModelServer
+    loop: asyncio.AbstractEventLoop
+    """The server's."""
+    idle_tasks: int
+    """In it, before the first client."""
+
+    def tasks(self) -> set[asyncio.Task[Any]]:
+        """Those in the server's event loop."""
+        return asyncio.all_tasks(self.loop)
 
     async def leave(self, doing: str, *, model_is_busy: bool = False) -> None:
         """Ask, and leave at the event; or not before the model is at it, if no other client is there."""
@@ -144,17 +148,16 @@ class Chats:
         connections = psutil.Process().net_connections("tcp")
         return Count(
             memory=tracemalloc.get_traced_memory()[0],
-            tasks=len(asyncio.all_tasks(AsyncAsking.loop)),
             threads=threading.active_count(),
             descriptors=psutil.Process().num_fds(),
             connections=sum(bool(each.raddr) and each.raddr.port == port for each in connections),
         )
 
-    async def settled(self, tasks: int) -> float:
-        """Seconds until the model has nothing to do and the server no more tasks than that."""
+    async def settled(self) -> float:
+        """Seconds until the model has nothing to do and the server no more tasks than when it was idle."""
         started = time.perf_counter()
-        while self.model.active or len(asyncio.all_tasks(AsyncAsking.loop)) > tasks:
-            assert time.perf_counter() - started < 10
+        while self.model.active or len(self.tasks()) > self.idle_tasks:
+            assert time.perf_counter() - started < 10, self.tasks()
             await asyncio.sleep(0.01)
         return time.perf_counter() - started
 
@@ -168,18 +171,19 @@ async def chats(
     llm = OpenAiAssistant(LlmSettings(_server.url, "m", max_concurrency=2 * AT_ONCE))
     with running(make_app(AsyncAsking, PlainAsking, llm=llm)) as server:
         async with httpx.AsyncClient(base_url=server.url, timeout=30) as client:
-            yield Chats(client, _server)
-        future = asyncio.run_coroutine_threadsafe(llm.aclose(), AsyncAsking.loop)
+            loop = server.servers[0].get_loop()
+            yield Chats(client, _server, loop, len(asyncio.all_tasks(loop)))
+        future = asyncio.run_coroutine_threadsafe(llm.aclose(), loop)
         await asyncio.wrap_future(future)
 
 
 @pytest.mark.parametrize("doing", LEAVES_AT)
 async def test_r8_4_when_the_client_leaves_all_ends_within_two_seconds(doing: str, chats: Chats) -> None:
     await chats.leave("answering")
-    await chats.settled(tasks=3)
+    await chats.settled()
     before = chats.model.disconnects
     await chats.leave(doing, model_is_busy=True)
-    assert await chats.settled(tasks=3) < 2
+    assert await chats.settled() < 2
     assert chats.model.disconnects == before + 1
 
 
@@ -188,15 +192,14 @@ async def test_r8_4_nothing_stays_of_five_hundred_clients_that_left(chats: Chats
     tracemalloc.start()
     try:
         await chats.leave_often(10 * AT_ONCE)
-        await chats.settled(tasks=3)
+        await chats.settled()
         before = chats.count()
         await chats.leave_often(500)
-        seconds = await chats.settled(tasks=3)
+        seconds = await chats.settled()
         after = chats.count()
     finally:
         tracemalloc.stop()
     assert seconds < 2
-    assert after.tasks <= before.tasks
     assert after.threads <= before.threads + AT_ONCE, "beyond the pool's threads"
     assert after.connections <= 2 * AT_ONCE, "beyond the pool's connections"
     assert after.descriptors <= before.descriptors + 4 * AT_ONCE, (
