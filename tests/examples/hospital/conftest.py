@@ -18,6 +18,7 @@ from toolkit.testing.knowledge import MemoryDocument, MemoryEntity, MemoryKnowle
 from tudastar_hospital.clinic_finder import ClinicFinderTool
 from tudastar_hospital.department_info import DepartmentInfoTool
 from tudastar_hospital.doctor_info import DoctorInfoTool
+from tudastar_hospital.entity_report import EntityReportTool
 from tudastar_hospital.patient_lookup import PatientLookupTool
 from tudastar_hospital.referral_letter import ReferralLetterTool
 from tudastar_hospital.risk_assessment import RiskAssessmentTool
@@ -28,6 +29,7 @@ TOOLS = (
     ClinicFinderTool,
     DepartmentInfoTool,
     DoctorInfoTool,
+    EntityReportTool,
     PatientLookupTool,
     ReferralLetterTool,
     RiskAssessmentTool,

@@ -6,7 +6,6 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -19,12 +18,6 @@ PATIENCE = 60.0
 
 Opened = Callable[[FastAPI], AbstractAsyncContextManager[httpx.AsyncClient]]
 Ended = Callable[..., Awaitable[dict[str, Any]]]
-
-
-@pytest.fixture
-def state_url(tmp_path: Path) -> str:
-    """A database that outlives an app."""
-    return f"sqlite:///{tmp_path}/state.sqlite"
 
 
 @pytest.fixture

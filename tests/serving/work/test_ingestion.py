@@ -36,6 +36,12 @@ def documents(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.fixture
+def state_url(tmp_path: Path) -> str:
+    """One kind of database is enough here: the tests of tasks and of deaths take each."""
+    return f"sqlite:///{tmp_path}/state.sqlite"
+
+
 class Gate:
     """A file without which no run gets past the recognition of names."""
 

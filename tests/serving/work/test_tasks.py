@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,12 @@ from serving.work.limits import JobLimits
 
 Fixture = Callable[..., Any]
 USERS = {"anna": "token-of-anna-0123456789", "bela": "token-of-bela-0123456789"}
+
+
+@pytest.fixture
+def make_app(make_app: Fixture, state_url: str) -> Fixture:
+    """Makes apps over each kind of database."""
+    return partial(make_app, state=state_url)
 
 
 async def test_r12_1_a_task_is_accepted_at_once_and_ends_with_its_result(
@@ -85,8 +93,6 @@ async def test_r12_2_an_ended_task_cannot_be_cancelled(
 async def test_r12_2_a_deaf_task_is_given_up_and_keeps_its_place(
     make_app: Fixture, opened: Fixture, until: Fixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import threading
-
     monkeypatch.setattr(DeafTask, "go_on", threading.Event())
     app = make_app(DeafTask, CountingTask, jobs=JobLimits(concurrent_tasks=1, cancel_seconds=0.2))
     async with opened(app) as client:
