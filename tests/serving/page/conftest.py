@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 from fastapi import FastAPI
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
 from pydantic import BaseModel
 
 from retrieval.tools.rag import RAGRetrievalTool
@@ -36,7 +36,6 @@ ARGUMENTS = [
 ]
 PDF = b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n1 0 obj<</Type/Catalog>>endobj\ntrailer<</Root 1 0 R>>\n"
 EVIL = "<img src=x onerror=\"document.body.dataset.hacked='1'\"><b>x</b>"
-"""A text that would run if it were ever taken for markup."""
 
 
 @pytest.fixture(scope="module")
@@ -113,6 +112,22 @@ def tell() -> Callable[..., None]:
 
 
 @pytest.fixture
+def use_tool() -> Callable[..., None]:
+    """Asks a question whose request names a tool, which the page by itself does not."""
+
+    def ask_it(page: Page, tool: str, question: str) -> None:
+        def named(route: Route) -> None:
+            route.continue_(post_data=route.request.post_data_json | {"toolName": tool})
+
+        expect(page.locator("#domain option")).to_have_count(2)
+        page.route("**/api/chatbot/chat", named)
+        page.locator("#question").fill(question)
+        page.locator("#question").press("Enter")
+
+    return ask_it
+
+
+@pytest.fixture
 def make_app(knowledge_base: Any) -> Callable[..., FastAPI]:
     """Makes an app over the small store, for a server: it closes the app's state when it stops."""
 
@@ -138,6 +153,12 @@ ASKED = (
     ClarifyingQuestion("place", "Melyik helyen?", ("Fő utca", "Malom utca"), allow_free_text=True),
     ClarifyingQuestion("note", f"Van megjegyzése? {EVIL}"),
 )
+
+
+@pytest.fixture
+def evil() -> str:
+    """A text that would run if it were ever taken for markup."""
+    return EVIL
 
 
 @pytest.fixture
