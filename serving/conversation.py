@@ -58,7 +58,9 @@ async def run_turn(
         await run.run(with_trace=turn.request.trace or platform.settings.trace)
     except asyncio.CancelledError:
         if not recorder.ended:
-            await recorder.finish(replace(run.so_far, status=TurnStatus.INTERRUPTED))
+            broken_off = replace(run.so_far, status=TurnStatus.INTERRUPTED)
+            end = recorder.give_back if platform.stopping.is_set() else recorder.finish
+            await end(broken_off)
         raise
     except Exception:
         if not recorder.ended:

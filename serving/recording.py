@@ -71,6 +71,10 @@ class TurnRecorder:
         """Write the answer."""
         await self._whole(self._state.chats.finish(self._turn_id, answer))
 
+    async def give_back(self, so_far: Answer) -> None:
+        """Have the question that the turn went on with wait again; without one, write what has been said."""
+        await self._whole(self._state.chats.give_back(self._turn_id, so_far))
+
     async def ask(self, progress: TurnProgress) -> None:
         """Write the open question, with all the work done so far."""
         asked = progress.open_question

@@ -18,14 +18,17 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from serving.state.database import Database
 from serving.state.errors import unknown_chat
-from serving.state.places import add_pair, fill_answer, take_places
+from serving.state.places import OwnTurn, add_pair, fill_answer, put_question, take_places
 from serving.state.records import Answer, BegunTurn, MessageKind, TurnStatus, storable
-from serving.state.tables import chats, messages, turns
+from serving.state.tables import chats, turns
 
 FirstTurn: TypeAlias = Callable[[AsyncConnection, str], Awaitable[str]]
 """Takes the id of a new turn and gives that of the first one with the same key."""
+LONGEST_CONTENT_TYPE = 100
 LONGEST_TITLE = 80
 """Characters of the first message that become the chat's title."""
+ANSWERED = "answered"
+"""In a turn's kept progress: the question that its newest reply answers is no longer among the open ones."""
 
 
 class ChatStore:
@@ -72,43 +75,61 @@ class ChatStore:
     async def finish(self, turn_id: str, answer: Answer) -> None:
         """Fill the answer in. Nothing happens when the chat has been deleted meanwhile."""
         async with self._database.writing() as connection:
-            await fill_answer(
-                connection,
-                turn_id,
-                answer.status,
-                kind=MessageKind.ANSWER,
-                status=answer.status,
-                content=storable(answer.content),
-                content_type=answer.content_type,
-                generation=answer.generation,
-                sources=answer.sources,
-                trace=answer.trace,
-            )
-            await connection.execute(
-                update(turns).where(turns.c.turn_id == turn_id).values(progress=None, expires_at=None)
-            )
+            await self._fill(connection, turn_id, answer)
 
     async def checkpoint(self, turn_id: str, progress: Mapping[str, Any]) -> None:
-        """Keep what a turn has done since its question was answered."""
+        """Keep what a turn has done since its question was answered; a question in front is a further one."""
+        own = and_(turns.c.turn_id == turn_id, turns.c.server_id == self._server_id)
         async with self._database.writing() as connection:
-            await connection.execute(
-                update(turns).where(turns.c.turn_id == turn_id).values(progress=dict(progress))
-            )
+            await connection.execute(update(turns).where(own).values(progress={**progress, ANSWERED: True}))
+
+    async def give_back(self, turn_id: str, so_far: Answer) -> None:
+        """End a turn of this process as if it had died: its question is pending again, or the answer breaks off."""
+        own = and_(turns.c.turn_id == turn_id, turns.c.server_id == self._server_id)
+        async with self._database.writing() as connection:
+            turn = (await connection.execute(select(turns).where(own).with_for_update())).first()
+            if turn is None or not await self._ask_again(connection, turn):
+                await self._fill(connection, turn_id, so_far)
 
     async def settle_dead(self, server_ids: list[str]) -> None:
         """Give every turn of processes that died a stated end, or its pending question back."""
+        dead = and_(turns.c.status == TurnStatus.RUNNING, turns.c.server_id.in_(server_ids))
         async with self._database.writing() as connection:
-            dead = and_(turns.c.status == TurnStatus.RUNNING, turns.c.server_id.in_(server_ids))
-            for turn in (await connection.execute(select(turns).where(dead))).all():
-                asks = bool(turn.progress and turn.progress["questions"])
-                await self._set(connection, turn, TurnStatus.ASKING if asks else TurnStatus.INTERRUPTED)
+            found = select(turns).where(dead).order_by(turns.c.turn_id).with_for_update()
+            for turn in (await connection.execute(found)).all():
+                if not await self._ask_again(connection, turn):
+                    await fill_answer(
+                        connection,
+                        OwnTurn(turn.turn_id, turn.server_id),
+                        {"status": TurnStatus.INTERRUPTED, "progress": None, "expires_at": None},
+                        status=TurnStatus.INTERRUPTED,
+                    )
 
-    async def _set(self, connection: AsyncConnection, turn: Any, status: TurnStatus) -> None:
-        await connection.execute(update(turns).where(turns.c.turn_id == turn.turn_id).values(status=status))
-        await connection.execute(
-            update(messages)
-            .where(messages.c.turn_id == turn.turn_id, messages.c.status == TurnStatus.RUNNING)
-            .values(status=TurnStatus.INTERRUPTED)
+    async def _ask_again(self, connection: AsyncConnection, turn: Any) -> bool:
+        """Have the question wait that the turn went on with, or one that followed; False when there is none."""
+        if not (turn.progress and turn.progress["questions"]):
+            return False
+        own = OwnTurn(turn.turn_id, turn.server_id)
+        progress = {name: value for name, value in turn.progress.items() if name != ANSWERED}
+        if ANSWERED in turn.progress:
+            await put_question(connection, own, progress["questions"][0]["question"], progress=progress)
+        else:
+            await fill_answer(connection, own, {"status": TurnStatus.ASKING}, status=TurnStatus.INTERRUPTED)
+        return True
+
+    async def _fill(self, connection: AsyncConnection, turn_id: str, answer: Answer) -> None:
+        content_type = answer.content_type
+        await fill_answer(
+            connection,
+            OwnTurn(turn_id, self._server_id),
+            {"status": answer.status, "progress": None, "expires_at": None},
+            kind=MessageKind.ANSWER,
+            status=answer.status,
+            content=storable(answer.content),
+            content_type=content_type and storable(content_type)[:LONGEST_CONTENT_TYPE],
+            generation=answer.generation,
+            sources=answer.sources,
+            trace=answer.trace,
         )
 
     async def _begun(self, connection: AsyncConnection, turn_id: str) -> BegunTurn:
@@ -119,9 +140,9 @@ class ChatStore:
         self, connection: AsyncConnection, owner: str, chat_id: str, request: Mapping[str, Any], now: float
     ) -> None:
         own = select(chats.c.owner).where(chats.c.chat_id == chat_id).with_for_update()
-        if (await connection.execute(own)).scalar() is None:
+        while (known := (await connection.execute(own)).scalar()) is None:
             await self._make_chat(connection, owner, chat_id, request, now)
-        if (await connection.execute(own)).scalar() != owner:
+        if known != owner:
             raise unknown_chat(chat_id)
         await connection.execute(
             update(chats).where(chats.c.chat_id == chat_id).values(domain=request["domain"])
@@ -146,7 +167,8 @@ class ChatStore:
 
     async def _drop_question(self, connection: AsyncConnection, chat_id: str) -> Mapping[str, Any] | None:
         asking = and_(turns.c.chat_id == chat_id, turns.c.status == TurnStatus.ASKING)
-        turn = (await connection.execute(select(turns).where(asking))).first()
+        in_line = select(turns).where(asking).order_by(turns.c.answer_sequence)
+        turn = (await connection.execute(in_line)).first()
         if turn is None:
             return None
         await connection.execute(

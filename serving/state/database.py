@@ -114,7 +114,9 @@ def _engine(url: URL) -> AsyncEngine:
 
 
 def _unusable(url: URL, reason: str) -> StartupError:
-    return StartupError(f"the database {url.render_as_string()} cannot be used: {reason}. Check TUDASTAR_STATE")
+    return StartupError(
+        f"the database {url.render_as_string()} cannot be used: {reason}. Check TUDASTAR_STATE"
+    )
 
 
 def _create(url: URL, **options: Any) -> AsyncEngine:

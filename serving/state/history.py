@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Select, delete, select, tuple_, update
+from sqlalchemy import ColumnElement, delete, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from serving.state.database import Database
@@ -112,18 +112,21 @@ class History:
         """Take a chat out of every table. Raises ApiError (404)."""
         async with self._database.writing() as connection:
             await _owned(connection, owner, chat_id)
-            await _delete(connection, select(chats.c.chat_id).where(chats.c.chat_id == chat_id))
+            await _delete(connection, chats.c.chat_id == chat_id)
 
     async def delete_all(self, owner: str) -> None:
         """Take all chats of an owner out of every table."""
         async with self._database.writing() as connection:
-            await _delete(connection, select(chats.c.chat_id).where(chats.c.owner == owner))
+            await _delete(connection, chats.c.owner == owner)
 
 
-async def _delete(connection: AsyncConnection, chat_ids: Select[tuple[str]]) -> None:
+async def _delete(connection: AsyncConnection, wanted: ColumnElement[bool]) -> None:
+    """Rows are locked in the order in which turns lock them, or they would wait for one another."""
+    chat_ids = select(chats.c.chat_id).where(wanted)
+    await connection.execute(chat_ids.order_by(chats.c.chat_id).with_for_update())
     own_turns = select(turns.c.turn_id).where(turns.c.chat_id.in_(chat_ids))
     await connection.execute(delete(idempotency_keys).where(idempotency_keys.c.reference.in_(own_turns)))
-    for table in (messages, turns, chats):
+    for table in (turns, messages, chats):
         await connection.execute(delete(table).where(table.c.chat_id.in_(chat_ids)))
 
 

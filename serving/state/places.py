@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import and_, insert, update
@@ -10,6 +11,14 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from serving.state.records import MessageKind, TurnStatus, storable
 from serving.state.tables import chats, messages, turns
+
+
+@dataclass(frozen=True, slots=True)
+class OwnTurn:
+    """A turn as long as a process works on it: one that was held for dead changes nothing any more."""
+
+    turn_id: str
+    server_id: str
 
 
 async def take_places(connection: AsyncConnection, chat_id: str, count: int, now: float) -> int:
@@ -53,17 +62,27 @@ async def add_pair(
 
 
 async def fill_answer(
-    connection: AsyncConnection, turn_id: str, turn_status: TurnStatus, **values: Any
+    connection: AsyncConnection, turn: OwnTurn, values: Mapping[str, Any], **answer: Any
 ) -> None:
-    """Set a turn's status and the values of its answer's message, if the chat is still there."""
-    sequence = (
-        await connection.execute(
-            update(turns)
-            .where(turns.c.turn_id == turn_id)
-            .values(status=turn_status)
-            .returning(turns.c.answer_sequence)
-        )
-    ).scalar()
+    """Set values of a turn and of its answer's message, if the chat is still there and the turn that process's."""
+    own = and_(turns.c.turn_id == turn.turn_id, turns.c.server_id == turn.server_id)
+    changed = update(turns).where(own).values(**values).returning(turns.c.answer_sequence)
+    sequence = (await connection.execute(changed)).scalar()
     if sequence is not None:
-        place = and_(messages.c.turn_id == turn_id, messages.c.sequence == sequence)
-        await connection.execute(update(messages).where(place).values(**values))
+        place = and_(messages.c.turn_id == turn.turn_id, messages.c.sequence == sequence)
+        await connection.execute(update(messages).where(place).values(**answer))
+
+
+async def put_question(
+    connection: AsyncConnection, turn: OwnTurn, question: Mapping[str, Any], **values: Any
+) -> None:
+    """Have a turn wait for the user: a question takes the place of its answer."""
+    await fill_answer(
+        connection,
+        turn,
+        {"status": TurnStatus.ASKING, **values},
+        kind=MessageKind.QUESTION,
+        status=TurnStatus.DONE,
+        content=storable(str(question["text"])),
+        question=dict(question),
+    )

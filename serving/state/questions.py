@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from serving.state.database import Database
 from serving.state.errors import already_answered, no_pending_question, question_expired, unknown_chat
-from serving.state.places import add_pair, fill_answer, take_places
+from serving.state.places import OwnTurn, add_pair, put_question, take_places
 from serving.state.records import MessageKind, ResumedTurn, TurnStatus, storable
 from serving.state.tables import chats, messages, turns
 from toolkit.clarification import ClarifyingQuestion
@@ -28,7 +28,7 @@ class PendingQuestion:
 
 
 class QuestionStore:
-    """The pending questions of all chats; at most one waits in a chat."""
+    """The pending questions of all chats; of several in a chat, from messages at the same time, the first one waits."""
 
     def __init__(self, database: Database, server_id: str) -> None:
         self._database = database
@@ -38,21 +38,9 @@ class QuestionStore:
         self, turn_id: str, progress: Mapping[str, Any], question: Mapping[str, Any], expires_at: float
     ) -> None:
         """Put a question to the user, with all that is needed to go on after his answer."""
+        own = OwnTurn(turn_id, self._server_id)
         async with self._database.writing() as connection:
-            await fill_answer(
-                connection,
-                turn_id,
-                TurnStatus.ASKING,
-                kind=MessageKind.QUESTION,
-                status=TurnStatus.DONE,
-                content=storable(str(question["text"])),
-                question=dict(question),
-            )
-            await connection.execute(
-                update(turns)
-                .where(turns.c.turn_id == turn_id)
-                .values(progress=dict(progress), expires_at=expires_at)
-            )
+            await put_question(connection, own, question, progress=dict(progress), expires_at=expires_at)
 
     async def pending(self, owner: str, chat_id: str) -> PendingQuestion | None:
         """The question that waits in a chat; None while a first answer is still worked on.
@@ -83,7 +71,7 @@ class QuestionStore:
             await connection.execute(
                 update(turns)
                 .where(turns.c.turn_id == turn.turn_id)
-                .values(status=TurnStatus.RUNNING, server_id=self._server_id, expires_at=None)
+                .values(status=TurnStatus.RUNNING, server_id=self._server_id)
             )
             await self._enter_reply(connection, turn, answer, now)
         return ResumedTurn(chat_id, turn.turn_id, turn.request, turn.progress)
@@ -95,7 +83,8 @@ class QuestionStore:
         )
         if found.scalar() != owner:
             raise unknown_chat(chat_id)
-        rows = (await connection.execute(select(turns).where(turns.c.chat_id == chat_id))).all()
+        of_chat = select(turns).where(turns.c.chat_id == chat_id).order_by(turns.c.answer_sequence)
+        rows = (await connection.execute(of_chat)).all()
         by_status = {status: [row for row in rows if row.status == status] for status in TurnStatus}
         for turn in by_status[TurnStatus.ASKING]:
             if turn.expires_at is not None and turn.expires_at <= time.time():

@@ -7,6 +7,7 @@ import socket
 import time
 import uuid
 from dataclasses import dataclass, field
+from typing import Any
 
 import psutil
 from sqlalchemy import delete, insert, select, update
@@ -29,25 +30,23 @@ class ServerRegistry:
     database: Database
     server_id: str = field(default_factory=lambda: uuid.uuid4().hex)
 
-    async def register(self) -> None:
-        """Enter this process."""
+    async def beat(self) -> None:
+        """Say that this process lives; it is entered when it is not there, or was struck off as dead."""
+        own = servers.c.server_id == self.server_id
+        async with self.database.writing() as connection:
+            changed = await connection.execute(update(servers).where(own).values(seen_at=time.time()))
+            if not changed.rowcount:
+                await connection.execute(insert(servers).values(self._row()))
+
+    def _row(self) -> dict[str, Any]:
         pid = os.getpid()
-        row = {
+        return {
             "server_id": self.server_id,
             "host": socket.gethostname(),
             "pid": pid,
             "pid_started": psutil.Process(pid).create_time(),
             "seen_at": time.time(),
         }
-        async with self.database.writing() as connection:
-            await connection.execute(insert(servers).values(row))
-
-    async def beat(self) -> None:
-        """Say that this process lives."""
-        async with self.database.writing() as connection:
-            await connection.execute(
-                update(servers).where(servers.c.server_id == self.server_id).values(seen_at=time.time())
-            )
 
     async def dead(self) -> list[str]:
         """Ids of the processes that ended without leaving."""

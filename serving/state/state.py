@@ -45,7 +45,7 @@ class State:
             async with self._opening:
                 if self._beating is None:
                     await self.database.migrate()
-                    await self.servers.register()
+                    await self.servers.beat()
                     await self.settle_dead()
                     self._beating = asyncio.create_task(self._beat())
         return self
