@@ -10,6 +10,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
+from starlette.routing import Match
 
 from serving.errors import ApiError, shortened
 from store.errors import StoreError
@@ -85,16 +86,26 @@ def _field_problem(item: dict[str, Any]) -> dict[str, str]:
 async def _http_error(request: Request, error: Exception) -> ProblemResponse:
     assert isinstance(error, HTTPException)
     code = HTTPStatus(error.status_code).phrase.upper().replace(" ", "_").replace("-", "_")
+    headers = dict(error.headers or {})
     if error.status_code == HTTPStatus.NOT_FOUND:
         detail = f"There is nothing at {shortened(request.url.path)}."
     elif error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
-        allowed = (error.headers or {}).get("Allow") or (error.headers or {}).get("allow", "")
+        allowed = _allowed_methods(request)
+        headers = {"Allow": allowed}
         detail = f"{request.method} is not possible at {shortened(request.url.path)}; possible: {allowed}."
     else:
         detail = str(error.detail)
-    return problem_response(
-        ApiError(error.status_code, code, detail), path=request.url.path, headers=dict(error.headers or {})
-    )
+    return problem_response(ApiError(error.status_code, code, detail), path=request.url.path, headers=headers)
+
+
+def _allowed_methods(request: Request) -> str:
+    """All that the path takes; the framework names the methods of one of its routes alone."""
+
+    def is_taken(method: str) -> bool:
+        scope = {**request.scope, "method": method}
+        return any(route.matches(scope)[0] is Match.FULL for route in request.app.router.routes)
+
+    return ", ".join(filter(is_taken, ("DELETE", "GET", "PATCH", "POST", "PUT")))
 
 
 async def _store_error(request: Request, error: Exception) -> ProblemResponse:

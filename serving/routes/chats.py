@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, Request, Response
 
 from serving.identity import user_of
-from serving.paging import cursor_of, place_of
+from serving.paging import CursorQuery, cursor_of, place_of
 from serving.platform import platform_of
 from serving.routes.declared import BODY_PROBLEMS, problems
 from serving.state.history import History
@@ -22,11 +22,11 @@ Limit = Annotated[int, Query(ge=1, le=100, description="Longest page.")]
 _UNKNOWN = {404: "UNKNOWN_CHAT: the user has no such chat."}
 
 
-@router.get("", responses=problems({422: "INVALID_CURSOR, or INVALID_REQUEST: a parameter is wrong."}))
+@router.get("", responses=problems({}))
 async def list_chats(
     request: Request,
     limit: Limit = 20,
-    cursor: Annotated[str | None, Query(max_length=500, description="`next` of the page before.")] = None,
+    cursor: CursorQuery = None,
 ) -> ChatList:
     """The user's chats, the one last written to first."""
     before = place_of(cursor)

@@ -8,14 +8,14 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from starlette.responses import PlainTextResponse
 
 from serving.identity import user_of
-from serving.paging import cursor_of, place_of
+from serving.paging import CursorQuery, LimitQuery, cursor_of, place_of
 from serving.platform import platform_of
 from serving.routes.declared import BODY_PROBLEMS, problems
 from serving.wire import Name
 from serving.work.idempotency import IdempotencyKey
 from serving.work.ingestion_wire import IngestionBody, IngestionInfo, IngestionPage
 from serving.work.records import JobStatus, json_value
-from serving.work.wire import CursorQuery, KeyHeader, LimitQuery
+from serving.work.wire import KeyHeader
 from toolkit.execution import run_tool_method
 
 router = APIRouter(prefix="/api/ingestion", tags=["ingestion"])
@@ -23,9 +23,14 @@ router = APIRouter(prefix="/api/ingestion", tags=["ingestion"])
 MOST_LINES = 1000
 """Of a log that are given at once."""
 
-RunId = Annotated[str, Path(max_length=64, description="As the starting call gave it.")]
+RunId = Annotated[
+    str, Path(alias="tool_or_run", max_length=64, description="The run, as the starting call named it.")
+]
 ToolName = Annotated[
-    Name, Path(description="`domain_ingestion` for any domain, or an installed ingestion tool.")
+    Name,
+    Path(
+        alias="tool_or_run", description="`domain_ingestion` for any domain, or an installed ingestion tool."
+    ),
 ]
 
 _STARTED = problems(
@@ -53,7 +58,7 @@ _LOG = problems(_UNKNOWN) | {
 }
 
 
-@router.post("/{tool}", status_code=202, responses=_STARTED)
+@router.post("/{tool_or_run}", status_code=202, responses=_STARTED)
 async def start_ingestion(
     request: Request,
     response: Response,
@@ -82,7 +87,7 @@ async def start_ingestion(
     return IngestionInfo.of(job)
 
 
-@router.get("", responses=problems({422: "INVALID_CURSOR, or INVALID_REQUEST: a parameter is wrong."}))
+@router.get("", responses=problems({}))
 async def list_ingestions(
     request: Request, limit: LimitQuery = 20, cursor: CursorQuery = None
 ) -> IngestionPage:
@@ -97,14 +102,14 @@ async def list_ingestions(
     )
 
 
-@router.get("/{run_id}", responses=problems(_UNKNOWN))
+@router.get("/{tool_or_run}", responses=problems(_UNKNOWN))
 async def get_ingestion(request: Request, run_id: RunId) -> IngestionInfo:
     """A run as it stands: its stage, how many documents are read, what was found, which ones were rejected."""
     work = await platform_of(request).work.opened()
     return IngestionInfo.of(await work.ingestions.jobs.get(user_of(request).name, run_id))
 
 
-@router.get("/{run_id}/log", response_class=PlainTextResponse, responses=_LOG)
+@router.get("/{tool_or_run}/log", response_class=PlainTextResponse, responses=_LOG)
 async def get_log(
     request: Request,
     run_id: RunId,
@@ -119,7 +124,7 @@ async def get_log(
     return PlainTextResponse("".join(f"{line}\n" for line in lines))
 
 
-@router.delete("/{run_id}", responses=_CANCELLED)
+@router.delete("/{tool_or_run}", responses=_CANCELLED)
 async def cancel_ingestion(request: Request, response: Response, run_id: RunId) -> IngestionInfo:
     """Cancel a run: at once (200) while it waits, or when it has been cancelled before; else soon (202).
 

@@ -8,21 +8,25 @@ from fastapi import APIRouter, Body, Path, Request, Response
 
 from serving.errors import ApiError
 from serving.identity import user_of
-from serving.paging import cursor_of, place_of
+from serving.paging import CursorQuery, LimitQuery, cursor_of, place_of
 from serving.platform import platform_of
 from serving.routes.declared import BODY_PROBLEMS, problems
 from serving.wire import Name
 from serving.work.idempotency import IdempotencyKey
 from serving.work.parameters import task_request
 from serving.work.records import JobStatus, json_value
-from serving.work.wire import CursorQuery, KeyHeader, LimitQuery, TaskInfo, TaskPage
+from serving.work.wire import KeyHeader, TaskInfo, TaskPage
 from toolkit.errors import ToolParametersError, UnknownToolError
 from toolkit.execution import run_tool_method
 
 router = APIRouter(prefix="/api/tasks", tags=["tasks"])
 
-TaskId = Annotated[str, Path(max_length=64, description="As the starting call gave it.")]
-TaskType = Annotated[Name, Path(description="Of an installed task tool.")]
+TaskId = Annotated[
+    str, Path(alias="type_or_id", max_length=64, description="The task, as the starting call named it.")
+]
+TaskType = Annotated[
+    Name, Path(alias="type_or_id", description="Type of the task to start: that of an installed task tool.")
+]
 Parameters = Annotated[
     dict[str, Any],
     Body(description="The fields of the task's request class, by name."),
@@ -48,7 +52,7 @@ _CANCELLED = problems(
 ) | {202: {"model": TaskInfo, "description": "It is being cancelled, and will end as CANCELLED."}}
 
 
-@router.post("/{task_type}", status_code=202, responses=_STARTED)
+@router.post("/{type_or_id}", status_code=202, responses=_STARTED)
 async def start_task(
     request: Request,
     response: Response,
@@ -81,7 +85,7 @@ async def start_task(
     return TaskInfo.of(job)
 
 
-@router.get("", responses=problems({422: "INVALID_CURSOR, or INVALID_REQUEST: a parameter is wrong."}))
+@router.get("", responses=problems({}))
 async def list_tasks(request: Request, limit: LimitQuery = 20, cursor: CursorQuery = None) -> TaskPage:
     """The user's tasks, newest first. Of the ended ones a certain number is kept."""
     before = place_of(cursor)
@@ -95,14 +99,14 @@ async def list_tasks(request: Request, limit: LimitQuery = 20, cursor: CursorQue
     )
 
 
-@router.get("/{task_id}", responses=problems(_UNKNOWN))
+@router.get("/{type_or_id}", responses=problems(_UNKNOWN))
 async def get_task(request: Request, task_id: TaskId) -> TaskInfo:
     """A task as it stands, with its progress, its result or its error."""
     work = await platform_of(request).work.opened()
     return TaskInfo.of(await work.tasks.jobs.get(user_of(request).name, task_id))
 
 
-@router.delete("/{task_id}", responses=_CANCELLED)
+@router.delete("/{type_or_id}", responses=_CANCELLED)
 async def cancel_task(request: Request, response: Response, task_id: TaskId) -> TaskInfo:
     """Cancel a task: at once (200) while it waits, or when it has been cancelled before; else soon (202).
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import datetime
 from typing import Annotated, Any
 
-from fastapi import Header, Query
+from fastapi import Header
 from pydantic import Field
 
-from serving.paging import MOST_ROWS
 from serving.wire import Wire
 from serving.work.records import Job, JobStatus
 
@@ -22,10 +21,6 @@ KeyHeader = Annotated[
         description="Chosen by the client. Sent again within a day, by the same user with the same request, it gives "
         "the job that it gave at first instead of starting another one.",
     ),
-]
-LimitQuery = Annotated[int, Query(ge=1, le=MOST_ROWS, description="How many at most.")]
-CursorQuery = Annotated[
-    str | None, Query(max_length=200, description="`next` of the page before; without it the first page.")
 ]
 
 

@@ -20,7 +20,7 @@ async def test_r13_3_the_description_names_every_endpoint(make_app: Any, client_
         "GET /api/domains",
         "GET /api/documents/{document_id}/pages/{page}",
         "GET /api/entities",
-        "POST /api/tasks/{task_type}",
-        "GET /api/tasks/{task_id}",
-        "POST /api/ingestion/{tool}",
+        "POST /api/tasks/{type_or_id}",
+        "GET /api/tasks/{type_or_id}",
+        "POST /api/ingestion/{tool_or_run}",
     } <= endpoints

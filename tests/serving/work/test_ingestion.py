@@ -387,3 +387,27 @@ async def test_r13_0_a_run_is_told_no_secret_of_the_server(
         assert json.loads((folder / "order.json").read_text())["within"] == [str(documents)]
         await client.delete(address)
         await until(client, address)
+
+
+async def test_r13_3_the_working_files_go_with_the_run(
+    app_over: Fixture, opened: Fixture, until: Fixture, documents: Path, tmp_path: Path
+) -> None:
+    app = app_over(spark_submit=("/nowhere/spark-submit",), jobs=JobLimits(kept_jobs=2))
+    async with opened(app) as client:
+        started = []
+        for _ in range(4):
+            response = await client.post("/api/ingestion/ward_ingestion", json=order(documents))
+            started.append(response.json()["runId"])
+            await until(client, response.headers["Location"])
+        kept = sorted(started[2:])
+        for _ in range(100):
+            if folders_of(tmp_path) == kept:
+                break
+            await asyncio.sleep(0.1)
+        assert folders_of(tmp_path) == kept
+        listed = (await client.get("/api/ingestion")).json()["runs"]
+        assert sorted(run["runId"] for run in listed) == kept
+
+
+def folders_of(folder: Path) -> list[str]:
+    return sorted(path.name for path in (folder / "runs").iterdir())

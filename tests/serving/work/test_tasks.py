@@ -212,9 +212,11 @@ async def test_r13_3_tasks_are_listed_newest_first_by_pages(make_app: Fixture, o
             if cursor is None:
                 break
         assert seen == started[::-1]
-        for wrong in ("x", "WyIxIl0", "\x00", "bnVsbA"):
+        for wrong in ("x", "1.0_", "1e9_a", "\x00", "1.0_a b", "999999999999.0_" + "a" * 65):
             refused = await client.get("/api/tasks", params={"cursor": wrong})
-            assert (refused.status_code, refused.json()["code"]) == (422, "INVALID_CURSOR")
+            assert (refused.status_code, refused.json()["code"]) == (422, "INVALID_REQUEST")
+        other = await client.put(f"/api/tasks/{started[0]}")
+        assert (other.status_code, other.headers["Allow"]) == (405, "DELETE, GET, POST")
 
 
 async def test_r13_3_a_user_may_have_so_many_open_tasks_and_so_many_ended_ones_are_kept(
