@@ -37,7 +37,8 @@ async def resume_turn(platform: Platform, request: ClarifyRequest, user: User) -
         resumed = await state.questions.claim(user.name, request.chat_id, request.answer)
         if resumed is not None:
             break
-    history = await state.history.before_turn(resumed.turn_id, HISTORY_MESSAGES)
+    began = await state.history.first_place(resumed.turn_id)
+    history = await state.history.before(resumed.chat_id, began, HISTORY_MESSAGES)
     if request.trace:
         asked = asked.model_copy(update={"trace": True})
     return resumed, Turn(

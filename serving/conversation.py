@@ -37,7 +37,7 @@ async def begin_turn(
         return turn_id if once is None else await first_reference(connection, once, turn_id)
 
     begun = await state.chats.begin(user.name, sent, request.chat_id, first_turn)
-    history = await state.history.before_turn(begun.turn_id, HISTORY_MESSAGES)
+    history = await state.history.before(begun.chat_id, begun.sequence, HISTORY_MESSAGES)
     return begun, replace(turn, history=tuple(history))
 
 

@@ -21,7 +21,13 @@ def model_of(settings: ModelSettings) -> OpenAiAssistant | None:
     key = settings.api_key.get_secret_value() if settings.api_key else None
     try:
         made = LlmSettings(
-            settings.base_url, settings.model, key, structured_output=settings.structured_output
+            settings.base_url,
+            settings.model,
+            key,
+            structured_output=settings.structured_output,
+            max_tokens=settings.max_tokens,
+            total_seconds=settings.total_seconds,
+            max_concurrency=settings.max_concurrency,
         )
     except ValueError as error:
         raise StartupError(f"the language model's settings do not work: {error}") from error

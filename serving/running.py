@@ -108,7 +108,7 @@ class ToolRunner:
     ) -> bool:
         """Whether a routed tool is open to the user; a gate that fails is shut. A refusal is traced."""
         try:
-            eligible = await run_tool_method(tool.is_eligible, user_data, executor=self._executor)
+            eligible = await self._timed(tool.is_eligible, (user_data,))
         except Exception as error:
             logger.exception("tool %s: is_eligible failed", tool.name)
             self.trace.skipped(tool.name, f"is_eligible failed: {type(error).__name__}", task=task)

@@ -31,8 +31,14 @@ class ModelSettings(BaseModel):
     base_url: str | None = None
     api_key: SecretStr | None = None
     model: str | None = None
-    structured_output: Literal["json_schema", "json_object", "none"] = "json_schema"
+    structured_output: Literal["json_schema", "json_object_schema", "json_object", "none"] = "json_schema"
     """How the server is told to answer in JSON."""
+    max_tokens: int | None = Field(default=None, gt=0)
+    """Longest answer; None: as the server has it."""
+    total_seconds: float = Field(default=180.0, gt=0)
+    """Time of one call, tries again included."""
+    max_concurrency: int = Field(default=8, gt=0)
+    """Calls at once."""
 
     @model_validator(mode="after")
     def _model_is_named(self) -> Self:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Sequence
 from concurrent.futures import Executor
@@ -114,7 +115,8 @@ async def _named_tool(
 
 async def _is_eligible(services: ChatServices, tool: ChatbotTool[Any], user: User) -> bool:
     try:
-        return bool(await run_tool_method(tool.is_eligible, user.data, executor=services.executor))
+        async with asyncio.timeout(services.limits.tool_seconds):
+            return bool(await run_tool_method(tool.is_eligible, user.data, executor=services.executor))
     except Exception:
         logger.exception("tool %s: is_eligible failed", tool.name)
         return False

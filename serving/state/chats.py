@@ -50,15 +50,18 @@ class ChatStore:
         `first_turn` tells which turn a request with the same key began, so that it is begun once. Raises ApiError (404)
         when the chat is somebody else's.
         """
-        turn_id, now = uuid.uuid4().hex, time.time()
+        turn_id, now, is_new_chat = uuid.uuid4().hex, time.time(), chat_id is None
         chat_id = chat_id or uuid.uuid4().hex
         async with self._database.writing() as connection:
             known = turn_id if first_turn is None else await first_turn(connection, turn_id)
             if known != turn_id:
                 return await self._begun(connection, known)
-            await self._open_chat(connection, owner, chat_id, request, now)
-            dropped = await self._drop_question(connection, chat_id)
-            first = await take_places(connection, chat_id, 2, now)
+            if is_new_chat:
+                await connection.execute(insert(chats).values(_new_chat(owner, chat_id, request, now)))
+            else:
+                await self._open_chat(connection, owner, chat_id, request, now)
+            dropped = None if is_new_chat else await self._drop_question(connection, chat_id)
+            first = await take_places(connection, chat_id, 2, now, domain=request["domain"])
             await connection.execute(
                 insert(turns).values(
                     turn_id=turn_id,
@@ -70,7 +73,7 @@ class ChatStore:
                 )
             )
             await add_pair(connection, chat_id, turn_id, first, MessageKind.MESSAGE, request, now)
-        return BegunTurn(chat_id, turn_id, dropped)
+        return BegunTurn(chat_id, turn_id, first, dropped)
 
     async def finish(self, turn_id: str, answer: Answer) -> None:
         """Fill the answer in. Nothing happens when the chat has been deleted meanwhile."""
@@ -133,8 +136,9 @@ class ChatStore:
         )
 
     async def _begun(self, connection: AsyncConnection, turn_id: str) -> BegunTurn:
-        of_turn = select(turns.c.chat_id).where(turns.c.turn_id == turn_id)
-        return BegunTurn((await connection.execute(of_turn)).scalar_one(), turn_id, is_new=False)
+        of_turn = select(turns).where(turns.c.turn_id == turn_id)
+        turn = (await connection.execute(of_turn)).one()
+        return BegunTurn(turn.chat_id, turn_id, turn.answer_sequence - 1, is_new=False)
 
     async def _open_chat(
         self, connection: AsyncConnection, owner: str, chat_id: str, request: Mapping[str, Any], now: float
@@ -144,26 +148,14 @@ class ChatStore:
             await self._make_chat(connection, owner, chat_id, request, now)
         if known != owner:
             raise unknown_chat(chat_id)
-        await connection.execute(
-            update(chats).where(chats.c.chat_id == chat_id).values(domain=request["domain"])
-        )
 
     async def _make_chat(
         self, connection: AsyncConnection, owner: str, chat_id: str, request: Mapping[str, Any], now: float
     ) -> None:
         """Of two that make the same chat at once the first one owns it."""
-        row = {
-            "chat_id": chat_id,
-            "owner": owner,
-            "title": " ".join(storable(request["message"]).split())[:LONGEST_TITLE],
-            "domain": request["domain"],
-            "created_at": now,
-            "updated_at": now,
-            "next_sequence": 0,
-        }
         with suppress(IntegrityError):
             async with connection.begin_nested():
-                await connection.execute(insert(chats).values(row))
+                await connection.execute(insert(chats).values(_new_chat(owner, chat_id, request, now)))
 
     async def _drop_question(self, connection: AsyncConnection, chat_id: str) -> Mapping[str, Any] | None:
         asking = and_(turns.c.chat_id == chat_id, turns.c.status == TurnStatus.ASKING)
@@ -176,3 +168,15 @@ class ChatStore:
         )
         question: Mapping[str, Any] = turn.progress["questions"][0]["question"]
         return question
+
+
+def _new_chat(owner: str, chat_id: str, request: Mapping[str, Any], now: float) -> dict[str, Any]:
+    return {
+        "chat_id": chat_id,
+        "owner": owner,
+        "title": " ".join(storable(request["message"]).split())[:LONGEST_TITLE],
+        "domain": request["domain"],
+        "created_at": now,
+        "updated_at": now,
+        "next_sequence": 0,
+    }

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, delete, select, tuple_, update
+from sqlalchemy import ColumnElement, delete, func, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from serving.state.database import Database
@@ -62,29 +62,33 @@ class History:
             await _owned(connection, owner, chat_id)
             return [dict(row._mapping) for row in (await connection.execute(query)).all()]
 
-    async def before_turn(self, turn_id: str, limit: int) -> list[Exchange]:
-        """The newest messages before a turn's own, oldest first; questions of tools are among them."""
-        own = select(messages.c.chat_id, messages.c.sequence).where(messages.c.turn_id == turn_id)
-        async with self._database.reading() as connection:
-            first = (await connection.execute(own.order_by(messages.c.sequence).limit(1))).first()
-            if first is None:
-                return []
-            query = (
-                select(messages.c.role, messages.c.content, messages.c.content_type)
-                .where(
-                    messages.c.chat_id == first.chat_id,
-                    messages.c.sequence < first.sequence,
-                    messages.c.status.in_(_TOLD),
-                )
-                .order_by(messages.c.sequence.desc())
-                .limit(limit)
+    async def before(self, chat_id: str, sequence: int, limit: int) -> list[Exchange]:
+        """The newest messages before a place in a chat, oldest first; questions of tools are among them."""
+        if sequence == 0:
+            return []
+        query = (
+            select(messages.c.role, messages.c.content, messages.c.content_type)
+            .where(
+                messages.c.chat_id == chat_id,
+                messages.c.sequence < sequence,
+                messages.c.status.in_(_TOLD),
             )
+            .order_by(messages.c.sequence.desc())
+            .limit(limit)
+        )
+        async with self._database.reading() as connection:
             rows: Sequence[Any] = (await connection.execute(query)).all()
         return [
             Exchange(row.role, row.content)
             for row in reversed(rows)
             if row.content and row.content_type is None
         ]
+
+    async def first_place(self, turn_id: str) -> int:
+        """Place of the message with which a turn began."""
+        query = select(func.min(messages.c.sequence)).where(messages.c.turn_id == turn_id)
+        async with self._database.reading() as connection:
+            return int((await connection.execute(query)).scalar_one())
 
     async def answer(self, turn_id: str) -> dict[str, Any]:
         """The newest message of the assistant in a turn."""

@@ -21,12 +21,14 @@ class OwnTurn:
     server_id: str
 
 
-async def take_places(connection: AsyncConnection, chat_id: str, count: int, now: float) -> int:
-    """The first of so many free places in a chat's order."""
+async def take_places(
+    connection: AsyncConnection, chat_id: str, count: int, now: float, **values: Any
+) -> int:
+    """The first of so many free places in a chat's order; further values of the chat are set with it."""
     after = await connection.execute(
         update(chats)
         .where(chats.c.chat_id == chat_id)
-        .values(next_sequence=chats.c.next_sequence + count, updated_at=now)
+        .values(next_sequence=chats.c.next_sequence + count, updated_at=now, **values)
         .returning(chats.c.next_sequence)
     )
     return int(after.scalar_one()) - count

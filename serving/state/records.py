@@ -39,6 +39,8 @@ class BegunTurn:
 
     chat_id: str
     turn_id: str
+    sequence: int
+    """Place of its message in the chat."""
     dropped_question: Mapping[str, Any] | None = None
     """The question that was pending and is no longer, since a new message came."""
     is_new: bool = True

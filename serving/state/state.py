@@ -69,11 +69,12 @@ class State:
 
     async def close(self) -> None:
         """End the writes that go on, leave, and close the database."""
-        await asyncio.gather(*self._writing, return_exceptions=True)
         if self._beating is not None:
             self._beating.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._beating
+        await asyncio.gather(*self._writing, return_exceptions=True)
+        if self._beating is not None:
             self._beating = None
             await self.servers.leave()
         await self.database.close()
@@ -82,10 +83,13 @@ class State:
         while True:
             await asyncio.sleep(BEAT_SECONDS)
             try:
-                await self.servers.beat()
-                await self.settle_dead()
+                await asyncio.shield(self.keep(self._beat_once()))
             except Exception:
                 logger.exception("the state could not be reached")
+
+    async def _beat_once(self) -> None:
+        await self.servers.beat()
+        await self.settle_dead()
 
 
 async def _whole(writing: Awaitable[None]) -> None:

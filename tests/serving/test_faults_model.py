@@ -34,7 +34,7 @@ Connect = Callable[..., OpenAiAssistant]
 QUESTION = "Hol parkolhatnak a betegek?"
 ANSWER = streams([event("Északon"), event(" [1]."), END])
 QUOTE = "„A betegek a kórház északi oldalán parkolhatnak.” [1]"
-UNREACHABLE = "A nyelvi modell most nem érhető el, ezért a válasz idézetekből áll."
+UNREACHABLE = "A nyelvi modell most nem adott használható választ, ezért a válasz idézetekből áll."
 TIMEOUT = "LlmTimeoutError"
 
 

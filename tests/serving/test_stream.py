@@ -216,5 +216,5 @@ async def test_a_model_server_that_is_not_there_costs_seconds_and_no_answer(
     events = await chat(app, "Hol parkolhatnak a betegek?", trace=True)
     assert time.perf_counter() - started < 15
     answer = "".join(event.get("content", "") for event in events)
-    assert "A nyelvi modell most nem érhető el" in answer
+    assert "A nyelvi modell most nem adott használható választ" in answer
     assert "„A betegek a kórház északi oldalán parkolhatnak.” [1]" in answer
