@@ -56,7 +56,12 @@ class TestConformance(OrchestratorActivatedToolConformance):
 
 
 def ask(novel: KnowledgeBase, question: str) -> list[dict[str, Any]]:
-    app = create_app(Settings(_env_file=None, state="sqlite://"), knowledge=novel, built_ins=(*BUILT_INS, *TOOLS), plugins=())
+    app = create_app(
+        Settings(_env_file=None, state="sqlite://"),
+        knowledge=novel,
+        built_ins=(*BUILT_INS, *TOOLS),
+        plugins=(),
+    )
 
     async def events() -> list[dict[str, Any]]:
         transport = httpx.ASGITransport(app=app)
