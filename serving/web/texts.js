@@ -132,7 +132,7 @@ const TEXTS = {
     save: "Mentés",
     remove: (title) => `Törlés: ${title}`,
     removeTitle: "Törli ezt a beszélgetést?",
-    removeText: (title) => `A „${title}” véglegesen törlődik.`,
+    removeText: (title) => `Véglegesen törlődik: „${title}”.`,
     removeSend: "Törlés",
   },
 };

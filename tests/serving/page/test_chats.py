@@ -110,7 +110,7 @@ def test_a_chat_is_renamed_and_deleted_after_asking(
 
         page.get_by_role("button", name="Törlés: Parkolás").click()
         dialog = page.get_by_role("dialog")
-        expect(dialog).to_contain_text("A „Parkolás” véglegesen törlődik.")
+        expect(dialog).to_contain_text("Véglegesen törlődik: „Parkolás”.")
         expect(dialog.get_by_role("button", name="Mégse")).to_be_focused()
         shoot(page, "delete")
         page.keyboard.press("Enter")
