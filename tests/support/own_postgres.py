@@ -58,7 +58,10 @@ def running_postgres(programs: Path) -> Iterator[OwnPostgres]:
     folder = Path(tempfile.mkdtemp(prefix="tudastar-postgres-"))
     try:
         as_user = _as_user(folder)
-        _run([programs / "initdb", "-D", folder / "data", "-U", "postgres", "-A", "trust", "-E", "UTF8"], as_user)
+        _run(
+            [programs / "initdb", "-D", folder / "data", "-U", "postgres", "-A", "trust", "-E", "UTF8"],
+            as_user,
+        )
         port = _free_port()
         command: list[Any] = [programs / "postgres", "-D", folder / "data", "-p", str(port), "-k", folder]
         command += [part for setting in _SETTINGS for part in ("-c", setting)]
@@ -106,4 +109,3 @@ def _wait(programs: Path, port: int, server: subprocess.Popen[bytes], log: Path)
         assert server.poll() is None, log.read_text()
         assert time.monotonic() < deadline, log.read_text()
         time.sleep(0.05)
-
