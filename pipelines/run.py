@@ -16,9 +16,10 @@ from ner.ingestion import IngestionReport, IngestionRequest
 from ner.spec import DomainSpec
 from ner.text.dictionaries import dictionaries
 from pipelines.engines.contract import Engine, Task
+from pipelines.formats.process import close_parsers
 from pipelines.plan import Plan, make_plan
 from pipelines.progress import Progress, SilentProgress
-from pipelines.publish import build_search_index, collect_garbage, count_rows, publish_generation
+from pipelines.publish import build_search_index, count_rows, publish_generation
 from pipelines.stages.entities import LinkTask, count_entities, resolve, write_names
 from pipelines.stages.graph import PairsTask, write_edges, write_entities
 from pipelines.stages.load import LoadTask
@@ -28,6 +29,7 @@ from store.layout import DomainLayout
 from store.lock import writer_lock
 from store.markers import StageManifest, read_marker, write_marker
 from store.parts import Part
+from store.retention import KEPT_GENERATIONS, collect_garbage
 
 CODE = Path(__file__).resolve().parent.parent
 CODE_OF_RESULTS = ("ner", "pipelines/stages", "pipelines/formats", "retrieval/index", "store")
@@ -48,8 +50,13 @@ class PipelineRunner:
     """
 
     def __init__(
-        self, store: Path, make_engine: Callable[[], Engine], progress: Progress | None = None
+        self,
+        store: Path,
+        make_engine: Callable[[], Engine],
+        progress: Progress | None = None,
+        keep: int = KEPT_GENERATIONS,
     ) -> None:
+        self._keep = keep
         self._store = store.absolute()
         self._make_engine = make_engine
         self._progress = progress or SilentProgress()
@@ -71,7 +78,7 @@ class PipelineRunner:
             self._engine = self._engine or self._make_engine()
             run = _Run(layout, spec, plan, self._engine, self._progress)
             commit = run.execute()
-            collect_garbage(layout)
+            collect_garbage(layout, self._keep)
         return IngestionReport(
             spec.domain, "published", self._engine.name, commit.number, commit.counts, run.seconds
         )
@@ -82,6 +89,7 @@ class PipelineRunner:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        close_parsers()
         if self._engine is not None:
             self._engine.close()
             self._engine = None
@@ -97,7 +105,7 @@ class _Run:
         self._layout, self._spec, self._plan = layout, spec, plan
         self._engine, self._progress = engine, progress
         self._root = layout.root
-        self._folder = layout.stages / plan.run_id
+        self._folder = layout.stages / plan.build
         self._resolution: Resolution | None = None
 
     def execute(self) -> Commit:
@@ -110,7 +118,7 @@ class _Run:
         graph = self._stage("graph", lambda: self._graph(per_document, mentions))
         parts = [*per_document, *mentions, *graph]
         self._progress.found(self._root, parts)
-        search = self._layout.search / self._plan.run_id
+        search = self._layout.search / self._plan.build
         self._stage("index", lambda: self._index(search, parts))
         with self._timed("publish"):
             return publish_generation(self._layout, self._plan, parts, search)

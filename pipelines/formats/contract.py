@@ -60,7 +60,9 @@ CODES = {
     "no_text": "there is no text layer (images only)",
     "undecodable": "the bytes are text in no known encoding",
     "unsupported": "the format is not known",
-    "too_large": "the file is larger than one document may be",
+    "too_large": "the file is larger than one document may be, or takes too much memory",
+    "timed_out": "reading took too long",
+    "crashed": "the parser broke down",
     "bad_record": "a row or line is no valid record",
     "duplicate_record": "a record's id occurred before in the same file",
 }

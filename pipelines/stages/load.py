@@ -15,7 +15,8 @@ import pyarrow as pa
 from ner.spec import DomainSpec
 from ner.text.language import detect_language
 from pipelines.formats.contract import RawDocument, RawReject, SourceFile
-from pipelines.formats.reader import read_file
+from pipelines.formats.process import Limits
+from pipelines.formats.reader import DEFAULT_LIMITS, read_file
 from pipelines.stages.tables import FILES
 from store.parts import Part, PartWriter
 from store.tables import DOCUMENTS, PAGES, REJECTS, Table
@@ -52,6 +53,7 @@ class LoadTask:
 
     root: Path
     spec: DomainSpec
+    limits: Limits = DEFAULT_LIMITS
 
     def __call__(self, item: LoadItem) -> list[Part]:
         with ExitStack() as stack:
@@ -62,7 +64,7 @@ class LoadTask:
             _write(writers, REJECTS, [_reject_row(item, reject) for reject in item.rejects])
             for hashed in item.files:
                 _write(writers, FILES, [_file_row(item, hashed)])
-                for outcome in read_file(hashed.file):
+                for outcome in read_file(hashed.file, self.limits):
                     if isinstance(outcome, RawReject):
                         _write(writers, REJECTS, [_reject_row(item, outcome)])
                     else:
