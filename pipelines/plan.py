@@ -61,6 +61,16 @@ class Plan:
         """Name of the run: the same for the same inputs, so a killed run is found again."""
         return run_id(self.fingerprint, self.buckets, self.sources)
 
+    @property
+    def number(self) -> int:
+        """Of the generation that the run is to publish."""
+        return self.parent.number + 1 if self.parent else 1
+
+    @property
+    def build(self) -> str:
+        """Name of what the run leaves: of its own, so that no kept generation's files are written over."""
+        return f"{self.run_id}-{self.number}"
+
 
 def run_id(fingerprint: str, buckets: Iterable[Bucket], sources: Iterable[Source]) -> str:
     """16 hex digits over all that a generation is made from."""

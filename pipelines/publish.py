@@ -1,4 +1,4 @@
-"""The end of a run: search index, DuckDB file, commit; and the sweeping of what no generation needs."""
+"""The end of a run: search index, DuckDB file, commit."""
 
 from __future__ import annotations
 
@@ -10,16 +10,14 @@ from pathlib import Path
 
 from pipelines.plan import Plan
 from retrieval.index.build import build_index
-from store.commits import Commit, commit_numbers, publish, read_commit
+from store.commits import Commit, publish
 from store.digest import digest_tables
 from store.knowledge_file import build_knowledge_file
 from store.layout import DomainLayout
 from store.parts import Part
 from store.sorted_rows import sorted_rows
+from store.stored_files import stored_files
 from store.tables import DOCUMENTS, PAGES, SENTENCES, TABLES
-
-KEPT_GENERATIONS = 3
-"""The newest generations whose files stay; readers that began with one of them can finish."""
 
 
 def build_search_index(folder: Path, root: Path, parts: Sequence[Part]) -> None:
@@ -36,10 +34,14 @@ def build_search_index(folder: Path, root: Path, parts: Sequence[Part]) -> None:
 
 def publish_generation(layout: DomainLayout, plan: Plan, parts: Sequence[Part], search: Path) -> Commit:
     """Make the generation visible. Raises CommitConflictError when another run was first."""
-    knowledge = layout.knowledge_file(plan.run_id)
+    knowledge = layout.knowledge_file(plan.build)
     build_knowledge_file(layout.root, parts, knowledge)
+    places = {
+        "search": str(search.relative_to(layout.root)),
+        "knowledge": str(knowledge.relative_to(layout.root)),
+    }
     commit = Commit(
-        number=plan.parent.number + 1 if plan.parent else 1,
+        number=plan.number,
         parent=plan.parent.number if plan.parent else None,
         domain=layout.root.name,
         created_at=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
@@ -47,8 +49,8 @@ def publish_generation(layout: DomainLayout, plan: Plan, parts: Sequence[Part], 
         sources=plan.sources,
         buckets=plan.buckets,
         parts=tuple(sorted(parts, key=lambda part: part.path)),
-        search=str(search.relative_to(layout.root)),
-        knowledge=str(knowledge.relative_to(layout.root)),
+        **places,
+        files=stored_files(layout.root, **places),
         digest=digest_tables(layout.root, parts),
         counts={name: rows for name, rows in count_rows(parts).items() if name in TABLES},
     )
@@ -62,20 +64,3 @@ def count_rows(parts: Iterable[Part]) -> dict[str, int]:
     for part in parts:
         rows[part.table] += part.rows
     return dict(rows)
-
-
-def collect_garbage(layout: DomainLayout) -> None:
-    """Delete what the newest generations do not name, and the markers of ended runs."""
-    numbers = commit_numbers(layout)
-    commits = [read_commit(layout, number) for number in numbers[-KEPT_GENERATIONS:]]
-    needed = {part.path for commit in commits for part in commit.parts}
-    needed |= {path for commit in commits for path in (commit.search, commit.knowledge)}
-    for number in numbers[:-KEPT_GENERATIONS]:
-        (layout.commits / f"{number:08d}.json").unlink()
-    files = [*layout.parts.glob("*/*"), *layout.search.iterdir(), *layout.root.glob("knowledge-*.duckdb")]
-    files += [*layout.root.glob(".*.tmp*"), *layout.commits.glob(".*.tmp*")]
-    for path in files:
-        if str(path.relative_to(layout.root)) not in needed:
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
-    for run in layout.stages.iterdir():
-        shutil.rmtree(run)

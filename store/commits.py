@@ -10,6 +10,7 @@ from store.errors import CommitConflictError, DamagedPartError, NoGenerationErro
 from store.files import create_bytes, json_bytes, read_json
 from store.layout import DomainLayout
 from store.parts import Part
+from store.stored_files import StoredFile
 
 
 class Source(BaseModel):
@@ -56,10 +57,14 @@ class Commit(BaseModel):
     """The search index's folder, relative to the domain's."""
     knowledge: str
     """The DuckDB file, relative to the domain's folder."""
+    files: tuple[StoredFile, ...] = ()
+    """The files of the search index and the DuckDB file; none in a generation of an older version."""
     digest: dict[str, str]
     """Logical digest by table."""
     counts: dict[str, int]
     """Rows by table."""
+    restored: int | None = None
+    """The generation that was published again as this one."""
 
     def parts_of(self, table: str) -> list[Part]:
         """The parts of a table, by bucket."""
@@ -75,7 +80,7 @@ def commit_numbers(layout: DomainLayout) -> list[int]:
 
 def read_commit(layout: DomainLayout, number: int) -> Commit:
     """A generation. Raises NoGenerationError when it is not there, DamagedPartError when it is cut."""
-    path = _commit_file(layout, number)
+    path = layout.commit_file(number)
     try:
         return Commit.model_validate(read_json(path))
     except FileNotFoundError as error:
@@ -96,15 +101,11 @@ def publish(layout: DomainLayout, commit: Commit) -> None:
     Raises CommitConflictError when the number is taken: another run has published since this one began.
     """
     try:
-        create_bytes(_commit_file(layout, commit.number), json_bytes(commit.model_dump(mode="json")))
+        create_bytes(layout.commit_file(commit.number), json_bytes(commit.model_dump(mode="json")))
     except FileExistsError as error:
         raise CommitConflictError(
             f"generation {commit.number} of {layout.root.name!r} was published by another run: run again"
         ) from error
-
-
-def _commit_file(layout: DomainLayout, number: int) -> Path:
-    return layout.commits / f"{number:08d}.json"
 
 
 def _is_commit(path: Path) -> bool:

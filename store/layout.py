@@ -1,7 +1,7 @@
 """Where things lie in a store, and which names are allowed.
 
 <store>/<domain>/
-  format.json   lock   commits/   parts/   stages/   search/   knowledge-<hash>.duckdb
+  format.json   lock   commits/   parts/   stages/   search/   knowledge-<build>.duckdb   purged.json
 """
 
 from __future__ import annotations
@@ -74,6 +74,15 @@ class DomainLayout:
     def search(self) -> Path:
         """Folder of the search indexes."""
         return self.root / "search"
+
+    @property
+    def purged_file(self) -> Path:
+        """Says what was taken out for good and may not come back by itself."""
+        return self.root / "purged.json"
+
+    def commit_file(self, number: int) -> Path:
+        """The commit of a generation."""
+        return self.commits / f"{number:08d}.json"
 
     def knowledge_file(self, build: str) -> Path:
         """The DuckDB file of a build."""

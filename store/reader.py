@@ -14,15 +14,20 @@ import pyarrow as pa
 from store.commits import Commit, commit_numbers, latest_commit
 from store.errors import InvalidNameError, NoGenerationError
 from store.layout import DomainLayout
+from store.lease import Lease
 
 MEMORY_LIMIT = "1GB"
 
 
 class Generation:
-    """One generation of one domain, open for reading; safe for threads, unchanged while it is held."""
+    """One generation of one domain, open for reading; safe for threads, unchanged while it is held.
 
-    def __init__(self, layout: DomainLayout, commit: Commit) -> None:
+    The lease keeps its files from being swept, by whatever process.
+    """
+
+    def __init__(self, layout: DomainLayout, commit: Commit, lease: Lease) -> None:
         self.commit = commit
+        self._lease = lease
         self.search_path: Path = layout.root / commit.search
         """Folder of the search index."""
         self._connection = duckdb.connect(
@@ -53,6 +58,7 @@ class Generation:
     def close(self) -> None:
         """Free the file. Running queries of other threads fail, so close when nobody holds it."""
         self._connection.close()
+        self._lease.close()
 
     def __enter__(self) -> Self:
         return self
@@ -91,7 +97,14 @@ class KnowledgeStore:
 
     def open(self, domain: str) -> Generation:
         """The newest generation. Raises NoGenerationError or StoreFormatError."""
-        return Generation(self._layout(domain), self.commit(domain))
+        layout = self._layout(domain)
+        while True:
+            commit = self.commit(domain)
+            try:
+                lease = Lease(layout.commit_file(commit.number))
+            except FileNotFoundError:
+                continue
+            return Generation(layout, commit, lease)
 
     def _layout(self, domain: str) -> DomainLayout:
         try:
