@@ -11,9 +11,13 @@ from jobs.commands.demo import demo
 from jobs.commands.doctor import doctor
 from jobs.commands.ingest import ingest
 from jobs.commands.inspect import digest, entities, status
+from jobs.commands.rollback import rollback
 from jobs.commands.search import search
 from jobs.commands.serve import serve
+from jobs.commands.verify import verify
 from jobs.exit_codes import EXIT_CODE_HELP
+
+COMMANDS = (ingest, search, ask, entities, digest, status, doctor, serve, demo, verify, rollback)
 
 
 def make_app() -> typer.Typer:
@@ -26,7 +30,7 @@ def make_app() -> typer.Typer:
         add_completion=False,
         pretty_exceptions_enable=False,
     )
-    for command in (ingest, search, ask, entities, digest, status, doctor, serve, demo):
+    for command in COMMANDS:
         app.command(epilog=EXIT_CODE_HELP)(command)
     return app
 

@@ -19,3 +19,12 @@ SystemsOption: TypeAlias = Annotated[
 ]
 JsonOption: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 LimitOption: TypeAlias = Annotated[int, typer.Option("-k", min=1, max=1000, help="How many results.")]
+KeepOption: TypeAlias = Annotated[
+    int,
+    typer.Option(
+        "--keep",
+        min=1,
+        envvar="TUDASTAR_KEEP_GENERATIONS",
+        help="How many of the newest generations stay; those that are being read stay besides.",
+    ),
+]

@@ -66,6 +66,11 @@ class Commit(BaseModel):
     restored: int | None = None
     """The generation that was published again as this one."""
 
+    @property
+    def listed(self) -> tuple[Part | StoredFile, ...]:
+        """Every file of the generation."""
+        return (*self.parts, *self.files)
+
     def parts_of(self, table: str) -> list[Part]:
         """The parts of a table, by bucket."""
         return sorted((p for p in self.parts if p.table == table), key=lambda p: (p.bucket, p.path))

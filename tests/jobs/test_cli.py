@@ -7,12 +7,10 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from jobs.cli import make_app
+from jobs.cli import COMMANDS, make_app
 from jobs.exit_codes import ExitCode
 from store.layout import DomainLayout
 from store.lock import writer_lock
-
-COMMANDS = ("ingest", "search", "ask", "entities", "digest", "status", "doctor", "serve", "demo")
 
 
 def run(*arguments: object) -> Result:
@@ -24,7 +22,7 @@ def json_lines(result: Result) -> list[dict[str, Any]]:
     return [json.loads(line) for line in result.stdout.splitlines()]
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", [command.__name__ for command in COMMANDS])
 def test_every_command_has_help_with_the_exit_codes(command: str) -> None:
     result = run(command, "--help")
     assert result.exit_code == 0
