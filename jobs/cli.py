@@ -14,10 +14,14 @@ from jobs.commands.inspect import digest, entities, status
 from jobs.commands.rollback import rollback
 from jobs.commands.search import search
 from jobs.commands.serve import serve
+from jobs.commands.transfer import export, import_
 from jobs.commands.verify import verify
 from jobs.exit_codes import EXIT_CODE_HELP
 
-COMMANDS = (ingest, search, ask, entities, digest, status, doctor, serve, demo, verify, rollback)
+COMMANDS = (
+    *(ingest, search, ask, entities, digest, status, doctor, serve, demo),
+    *(verify, rollback, export, import_),
+)
 
 
 def make_app() -> typer.Typer:
@@ -31,7 +35,7 @@ def make_app() -> typer.Typer:
         pretty_exceptions_enable=False,
     )
     for command in COMMANDS:
-        app.command(epilog=EXIT_CODE_HELP)(command)
+        app.command(command.__name__.rstrip("_"), epilog=EXIT_CODE_HELP)(command)
     return app
 
 

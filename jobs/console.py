@@ -23,6 +23,7 @@ from store.errors import (
     NoGenerationError,
     StoreError,
     StoreLockedError,
+    TransferError,
 )
 from store.parts import Part
 
@@ -31,6 +32,7 @@ _CODES: tuple[tuple[type[Exception], ExitCode], ...] = (
     (NoGenerationError, ExitCode.NOT_FOUND),
     (SourceError, ExitCode.NOT_FOUND),
     (InvalidNameError, ExitCode.USAGE),
+    (TransferError, ExitCode.USAGE),
     (StoreLockedError, ExitCode.BUSY),
     (CommitConflictError, ExitCode.BUSY),
     (EngineError, ExitCode.NOT_INSTALLED),

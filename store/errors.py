@@ -6,6 +6,7 @@ StoreError
 ├── NoGenerationError      ingest first, or name another domain (also a LookupError)
 ├── StoreLockedError       wait for the other run
 ├── CommitConflictError    another run published first; run again
+├── TransferError          name another folder, or export again
 └── DamagedPartError       a file is missing or not what its manifest says; run again or restore it
 """
 
@@ -34,6 +35,10 @@ class StoreLockedError(StoreError):
 
 class CommitConflictError(StoreError):
     """Another run has published since this one began."""
+
+
+class TransferError(StoreError, ValueError):
+    """An export or import that cannot be done as it was asked for."""
 
 
 class DamagedPartError(StoreError):

@@ -22,7 +22,7 @@ def json_lines(result: Result) -> list[dict[str, Any]]:
     return [json.loads(line) for line in result.stdout.splitlines()]
 
 
-@pytest.mark.parametrize("command", [command.__name__ for command in COMMANDS])
+@pytest.mark.parametrize("command", [command.__name__.rstrip("_") for command in COMMANDS])
 def test_every_command_has_help_with_the_exit_codes(command: str) -> None:
     result = run(command, "--help")
     assert result.exit_code == 0

@@ -74,6 +74,20 @@ def test_r10_4_rollback_says_what_serves_now() -> None:
     }
 
 
+def test_r10_4_export_and_import_carry_a_generation_over(store: Path, tmp_path: Path) -> None:
+    result = run("export", tmp_path / "out", "--domain", "d", "--generation", 1)
+    assert "exported generation 1 of 'd'" in result.stdout
+    other = tmp_path / "other"
+    told = as_json(run("import", tmp_path / "out", "--store", other, "--json"))
+    assert (told["domain"], told["generation"]) == ("d", 1)
+    assert "Egerben" in run("search", "Dobó", "--domain", "d", "--store", other).stdout
+    refused = run("import", tmp_path / "out")
+    assert (refused.exit_code, "--as-next" in refused.output) == (ExitCode.USAGE, True)
+    assert "generation 3 of 'd' serves now" in run("import", tmp_path / "out", "--as-next").stdout
+    assert run("verify", "--domain", "d").exit_code == 0
+    assert run("export", store / "x", "--domain", "d").exit_code == ExitCode.USAGE
+
+
 @pytest.mark.usefixtures("store")
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
