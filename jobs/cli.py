@@ -11,6 +11,7 @@ from jobs.commands.demo import demo
 from jobs.commands.doctor import doctor
 from jobs.commands.ingest import ingest
 from jobs.commands.inspect import digest, entities, status
+from jobs.commands.purge import purge
 from jobs.commands.rollback import rollback
 from jobs.commands.search import search
 from jobs.commands.serve import serve
@@ -20,7 +21,7 @@ from jobs.exit_codes import EXIT_CODE_HELP
 
 COMMANDS = (
     *(ingest, search, ask, entities, digest, status, doctor, serve, demo),
-    *(verify, rollback, export, import_),
+    *(verify, rollback, export, import_, purge),
 )
 
 

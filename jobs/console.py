@@ -16,7 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from jobs.exit_codes import ExitCode
 from jobs.order import OrderError
 from ner.errors import NerError
-from pipelines.errors import EngineError, IngestionError, SourceError
+from pipelines.errors import EngineError, IngestionError, SourceError, UnknownContentError
 from store.errors import (
     CommitConflictError,
     InvalidNameError,
@@ -31,6 +31,7 @@ _CODES: tuple[tuple[type[Exception], ExitCode], ...] = (
     (OrderError, ExitCode.USAGE),
     (NoGenerationError, ExitCode.NOT_FOUND),
     (SourceError, ExitCode.NOT_FOUND),
+    (UnknownContentError, ExitCode.NOT_FOUND),
     (InvalidNameError, ExitCode.USAGE),
     (TransferError, ExitCode.USAGE),
     (StoreLockedError, ExitCode.BUSY),

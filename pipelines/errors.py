@@ -2,7 +2,9 @@
 
 IngestionError
 ├── SourceError           fix the path that was given
-└── EngineError           install what is missing, or choose another engine
+├── EngineError           install what is missing, or choose another engine
+├── UnknownContentError   name a document or source that is there
+└── PurgeError            remove what is named, and purge again
 """
 
 from __future__ import annotations
@@ -18,3 +20,11 @@ class SourceError(IngestionError, ValueError):
 
 class EngineError(IngestionError):
     """An engine that cannot run here."""
+
+
+class UnknownContentError(IngestionError, LookupError):
+    """A document or source that no kept generation holds."""
+
+
+class PurgeError(IngestionError):
+    """What was to go is still found."""

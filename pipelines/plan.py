@@ -17,10 +17,11 @@ from ner.ingestion import SourceRequest
 from pipelines.errors import SourceError
 from pipelines.formats.contract import SourceFile
 from pipelines.formats.listing import list_source
-from pipelines.stages.load import HashedFile, LoadItem
+from pipelines.stages.load import HashedFile, LoadItem, document_id
 from store.commits import Bucket, Commit, Source
 from store.files import sha256_file
 from store.layout import check_name
+from store.tombstones import Tombstones
 
 BUCKETS = 64
 """Buckets of a source. A change in one file has the files of its bucket read again: one in 64."""
@@ -48,6 +49,8 @@ class Plan:
     reused: frozenset[str]
     items: tuple[LoadItem, ...]
     fingerprint: str
+    last_number: int = 0
+    """The highest number that was ever published before a purge."""
 
     @property
     def unchanged(self) -> bool:
@@ -64,7 +67,7 @@ class Plan:
     @property
     def number(self) -> int:
         """Of the generation that the run is to publish."""
-        return self.parent.number + 1 if self.parent else 1
+        return max(self.parent.number if self.parent else 0, self.last_number) + 1
 
     @property
     def build(self) -> str:
@@ -82,19 +85,27 @@ def run_id(fingerprint: str, buckets: Iterable[Bucket], sources: Iterable[Source
     return digest_of(content)[:16]
 
 
-def make_plan(requests: Sequence[SourceRequest], parent: Commit | None, fingerprint: str) -> Plan:
+def make_plan(
+    domain: str,
+    requests: Sequence[SourceRequest],
+    parent: Commit | None,
+    fingerprint: str,
+    purged: Tombstones,
+) -> Plan:
     """Look at the named sources and compare them with the parent; other sources stay as they are.
+
+    What was purged is left out.
 
     Raises SourceError when a source has nothing, cannot be listed whole, or its name is taken.
     """
-    names = [_source_name(request) for request in requests]
+    names = [source_name(request) for request in requests]
     if len(set(names)) < len(names):
         raise SourceError(
             f"two of the paths have the same source name ({', '.join(sorted(names))}): "
             "ingest them one by one with --source"
         )
     plans = [
-        _plan_source(request, name, parent, fingerprint)
+        _plan_source(domain, request, name, parent, fingerprint, purged)
         for request, name in zip(requests, names, strict=True)
     ]
     named = set(names)
@@ -111,14 +122,27 @@ def make_plan(requests: Sequence[SourceRequest], parent: Commit | None, fingerpr
         reused=frozenset(reused),
         items=tuple(item for plan in plans for item in plan.items if item.bucket not in reused),
         fingerprint=fingerprint,
+        last_number=purged.last_number,
     )
 
 
-def _source_name(request: SourceRequest) -> str:
+def source_name(request: SourceRequest) -> str:
     return check_name("source", request.name) if request.name else default_source_name(request.root)
 
 
-def _plan_source(request: SourceRequest, name: str, parent: Commit | None, fingerprint: str) -> SourcePlan:
+def _plan_source(
+    domain: str,
+    request: SourceRequest,
+    name: str,
+    parent: Commit | None,
+    fingerprint: str,
+    purged: Tombstones,
+) -> SourcePlan:
+    if purged.holds_source(name):
+        raise SourceError(
+            f"source {name!r} was purged from domain {domain!r}: to take it in again say --include-purged, "
+            "to ingest other documents give them another name with --source"
+        )
     listing = list_source(request.root)
     root = request.root if _is_glob(request.root) else str(Path(request.root).resolve())
     known = next((each for each in parent.sources if each.name == name), None) if parent else None
@@ -137,10 +161,16 @@ def _plan_source(request: SourceRequest, name: str, parent: Commit | None, finge
             f"source {name!r} belongs to system {known.system or 'none'!r}: ingest it with that system, "
             "or under another --source name"
         )
-    files = _hash_files(listing.files)
-    buckets, items = _into_buckets(request, name, files, fingerprint)
+    files = _hash_files(
+        [
+            file
+            for file in listing.files
+            if document_id(domain, request.system, name, file.source_id) not in purged.documents
+        ]
+    )
+    buckets, items = _into_buckets(request, name, files, fingerprint, purged)
     if listing.rejects:
-        bucket = _place(request.system, name) + "ls"
+        bucket = place(request.system, name) + "ls"
         rejects = tuple(listing.rejects)
         buckets.append(
             Bucket(bucket=bucket, source=name, inputs=digest_of([dataclasses.astuple(r) for r in rejects]))
@@ -183,7 +213,11 @@ def _hash_file(file: SourceFile) -> HashedFile:
 
 
 def _into_buckets(
-    request: SourceRequest, name: str, files: Iterable[HashedFile], fingerprint: str
+    request: SourceRequest,
+    name: str,
+    files: Iterable[HashedFile],
+    fingerprint: str,
+    purged: Tombstones,
 ) -> tuple[list[Bucket], list[LoadItem]]:
     by_bucket: dict[str, list[HashedFile]] = defaultdict(list)
     for hashed in files:
@@ -192,19 +226,22 @@ def _into_buckets(
     for bucket, members in sorted(by_bucket.items()):
         members.sort(key=lambda each: each.file.source_id)
         content = [(each.file.source_id, each.sha256) for each in members]
-        inputs = digest_of([fingerprint, request.language, content])
+        gone = purged.of_bucket(bucket)
+        left_out = [sorted(gone)] if gone else []
+        inputs = digest_of([fingerprint, request.language, content, *left_out])
         buckets.append(Bucket(bucket=bucket, source=name, inputs=inputs))
         for group in _groups(members):
-            items.append(LoadItem(bucket, name, request.system, request.language, tuple(group)))
+            items.append(LoadItem(bucket, name, request.system, request.language, tuple(group), purged=gone))
     return buckets, items
 
 
 def _bucket_of(system: str, source: str, source_id: str) -> str:
     number = int.from_bytes(hashlib.sha256(source_id.encode(errors="surrogatepass")).digest()[:4]) % BUCKETS
-    return f"{_place(system, source)}{number:02x}"
+    return f"{place(system, source)}{number:02x}"
 
 
-def _place(system: str, source: str) -> str:
+def place(system: str, source: str) -> str:
+    """8 hex digits with which the names of a source's buckets begin."""
     return hashlib.sha256(f"{system}\0{source}".encode()).hexdigest()[:8]
 
 

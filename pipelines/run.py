@@ -17,7 +17,7 @@ from ner.spec import DomainSpec
 from ner.text.dictionaries import dictionaries
 from pipelines.engines.contract import Engine, Task
 from pipelines.formats.process import close_parsers
-from pipelines.plan import Plan, make_plan
+from pipelines.plan import Plan, make_plan, place, source_name
 from pipelines.progress import Progress, SilentProgress
 from pipelines.publish import build_search_index, count_rows, publish_generation
 from pipelines.stages.entities import LinkTask, count_entities, resolve, write_names
@@ -30,6 +30,7 @@ from store.lock import writer_lock
 from store.markers import StageManifest, read_marker, write_marker
 from store.parts import Part
 from store.retention import KEPT_GENERATIONS, collect_garbage
+from store.tombstones import Tombstones, read_tombstones, write_tombstones
 
 CODE = Path(__file__).resolve().parent.parent
 CODE_OF_RESULTS = ("ner", "pipelines/stages", "pipelines/formats", "retrieval/index", "store")
@@ -55,8 +56,9 @@ class PipelineRunner:
         make_engine: Callable[[], Engine],
         progress: Progress | None = None,
         keep: int = KEPT_GENERATIONS,
+        include_purged: bool = False,
     ) -> None:
-        self._keep = keep
+        self._keep, self._include_purged = keep, include_purged
         self._store = store.absolute()
         self._make_engine = make_engine
         self._progress = progress or SilentProgress()
@@ -68,7 +70,8 @@ class PipelineRunner:
         fingerprint = digest_of([spec.fingerprint(), code_fingerprint()])
         layout.prepare()
         with writer_lock(layout.lock_file):
-            plan = make_plan(request.sources, latest_commit(layout), fingerprint)
+            purged = self._purged(layout, request)
+            plan = make_plan(spec.domain, request.sources, latest_commit(layout), fingerprint, purged)
             if plan.unchanged and plan.parent:
                 self._progress.found(layout.root, plan.parent.parts)
                 return IngestionReport(
@@ -76,12 +79,22 @@ class PipelineRunner:
                 )
             dictionaries()
             self._engine = self._engine or self._make_engine()
-            run = _Run(layout, spec, plan, self._engine, self._progress)
+            run = StagedRun(layout, spec, plan, self._engine, self._progress)
             commit = run.execute()
+            if self._include_purged:
+                write_tombstones(layout, purged)
             collect_garbage(layout, self._keep)
         return IngestionReport(
             spec.domain, "published", self._engine.name, commit.number, commit.counts, run.seconds
         )
+
+    def _purged(self, layout: DomainLayout, request: IngestionRequest) -> Tombstones:
+        """What to leave out; with `include_purged`, nothing of the sources that are named."""
+        purged = read_tombstones(layout)
+        for source in request.sources if self._include_purged else ():
+            name = source_name(source)
+            purged = purged.without(name, place(source.system, name))
+        return purged
 
     def __enter__(self) -> Self:
         return self
@@ -95,7 +108,7 @@ class PipelineRunner:
             self._engine = None
 
 
-class _Run:
+class StagedRun:
     """The stages of one run, each skipped where its marker fits."""
 
     def __init__(

@@ -14,9 +14,10 @@ from store.files import json_bytes, sync_file, temporary_sibling
 from store.layout import DomainLayout, check_name
 from store.lease import Lease
 from store.lock import writer_lock
-from store.parts import Part
+from store.parts import Part, read_parts
 from store.retention import KEPT_GENERATIONS, collect_garbage
 from store.stored_files import StoredFile, stored_files
+from store.tombstones import read_tombstones
 
 BLOCK_BYTES = 1024 * 1024
 _PLACES = re.compile(r"(parts/[^/]+/[^/]+|search/.+|knowledge-[^/]+\.duckdb)")
@@ -69,7 +70,8 @@ def import_(
                 f"domain {commit.domain!r} is in {store} already, generation {parent.number}: "
                 "say --as-next to publish the import after it, or name another --store"
             )
-        moved = _placed(commit, parent)
+        _check_purged(source, commit, layout)
+        moved = _placed(commit, parent, read_tombstones(layout).last_number)
         for before, after in zip(commit.listed, moved.listed, strict=True):
             copy_checked(source / before.path, layout.root / after.path, after)
         publish(layout, moved)
@@ -149,9 +151,21 @@ def _read_export(source: Path, domain: str | None) -> Commit:
     return commit
 
 
-def _placed(commit: Commit, parent: Commit | None) -> Commit:
+def _check_purged(source: Path, commit: Commit, layout: DomainLayout) -> None:
+    """Raises TransferError when the export would bring back what was purged from the domain."""
+    purged = read_tombstones(layout)
+    documents = read_parts(source, commit.parts_of("documents"), ["document_id"]) if purged.documents else ()
+    held = any(purged.documents.keys() & batch.column(0).to_pylist() for batch in documents)
+    if held or any(purged.holds_source(each.name) for each in commit.sources):
+        raise TransferError(
+            f"{source} holds documents that were purged from domain {commit.domain!r} here: ingest them from their "
+            "sources with --include-purged if they are to come back"
+        )
+
+
+def _placed(commit: Commit, parent: Commit | None, last_number: int) -> Commit:
     """The generation as it is to stand in the store: after the parent, its index and DuckDB file under new names."""
-    number = parent.number + 1 if parent else commit.number
+    number = max(parent.number if parent else commit.number - 1, last_number) + 1
     build = f"{hashlib.sha256(json_bytes(commit.model_dump(mode='json'))).hexdigest()[:16]}-{number}"
     search, knowledge = f"search/{build}", f"knowledge-{build}.duckdb"
 

@@ -11,7 +11,7 @@ import typer
 
 from jobs.console import BarProgress, errors_told, print_json, print_text, say
 from jobs.ingestion import run_order
-from jobs.options import DEFAULT_STORE, JsonOption, StoreOption
+from jobs.options import DEFAULT_STORE, JsonOption, KeepOption, StoreOption
 from jobs.order import Order
 from jobs.run_file import RunFile
 from ner.ingestion import IngestionReport, SourceRequest
@@ -20,6 +20,7 @@ from pipelines.engines.choose import ENGINES, choose, make
 from pipelines.engines.contract import Engine
 from pipelines.progress import JoinedProgress, Progress
 from store.layout import check_name
+from store.retention import KEPT_GENERATIONS
 
 
 def ingest(
@@ -46,6 +47,10 @@ def ingest(
     progress_file: Annotated[
         Path | None, typer.Option(help="Keep progress, counts, rejects and the report in this JSON file.")
     ] = None,
+    keep: KeepOption = KEPT_GENERATIONS,
+    include_purged: Annotated[
+        bool, typer.Option("--include-purged", help="Take in again what was purged from these sources.")
+    ] = False,
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
@@ -68,13 +73,15 @@ def ingest(
                 raise typer.BadParameter("say to which domain the documents belong", param_hint="--domain")
         if engine not in ENGINES:
             raise typer.BadParameter(f"use one of {', '.join(ENGINES)}", param_hint="--engine")
-        report = _run(wanted, store, engine, run_file)
+        report = _run(wanted, store, engine, run_file, keep, include_purged)
         if run_file:
             run_file.reported(report)
         print_json(dataclasses.asdict(report)) if as_json else tell_report(report, store)
 
 
-def _run(order: Order, store: Path, engine: str, run_file: RunFile | None) -> IngestionReport:
+def _run(
+    order: Order, store: Path, engine: str, run_file: RunFile | None, keep: int, include_purged: bool
+) -> IngestionReport:
     bars = BarProgress()
     progress: Progress = JoinedProgress(bars, run_file) if run_file else bars
 
@@ -84,7 +91,7 @@ def _run(order: Order, store: Path, engine: str, run_file: RunFile | None) -> In
         return make(choice)
 
     with bars.shown():
-        return run_order(order, store, make_engine, progress)
+        return run_order(order, store, make_engine, progress, keep, include_purged)
 
 
 def _read_order(path: Path, more_is_given: bool) -> Order:

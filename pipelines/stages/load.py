@@ -45,6 +45,8 @@ class LoadItem:
     files: tuple[HashedFile, ...]
     rejects: tuple[RawReject, ...] = ()
     """What the listing of the source could not reach."""
+    purged: frozenset[int] = frozenset()
+    """Ids of documents that may not come back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +69,16 @@ class LoadTask:
                 for outcome in read_file(hashed.file, self.limits):
                     if isinstance(outcome, RawReject):
                         _write(writers, REJECTS, [_reject_row(item, outcome)])
-                    else:
+                    elif self._identity(item, outcome) not in item.purged:
                         self._write_document(writers, item, outcome)
         return [writer.part for writer in writers.values() if writer.part]
 
+    def _identity(self, item: LoadItem, raw: RawDocument) -> int:
+        return document_id(self.spec.domain, item.system, item.source, raw.source_id)
+
     def _write_document(self, writers: dict[str, PartWriter], item: LoadItem, raw: RawDocument) -> None:
         pages = list(raw.pages)
-        identity = document_id(self.spec.domain, item.system, item.source, raw.source_id)
+        identity = self._identity(item, raw)
         row = {
             "document_id": identity,
             "domain": self.spec.domain,

@@ -14,7 +14,7 @@ from jobs.cli import make_app
 from serving.settings import Settings
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-PAGES = [ROOT / "README.md", ROOT / "README.hu.md", ROOT / "docs" / "ingest.md"]
+PAGES = [ROOT / "README.md", ROOT / "README.hu.md", ROOT / "docs" / "ingest.md", ROOT / "docs" / "operate.md"]
 TUDASTAR = ".venv/bin/tudastar "
 
 

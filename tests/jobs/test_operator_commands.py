@@ -88,6 +88,23 @@ def test_r10_4_export_and_import_carry_a_generation_over(store: Path, tmp_path: 
     assert run("export", store / "x", "--domain", "d").exit_code == ExitCode.USAGE
 
 
+def test_r10_3a_purge_says_what_was_checked_and_a_run_leaves_it_out(store: Path, built: Path) -> None:
+    first = run("search", "Dobó Budára", "--domain", "d", "-k", 1, "--json").stdout
+    gone = json.loads(first)["documentId"]
+    assert run("purge", "--domain", "d", "--document", gone).exit_code == ExitCode.USAGE
+    result = run("purge", "--domain", "d", "--document", gone, "--yes")
+    assert "1 documents purged from 'd'; generation 3 serves" in result.stdout
+    assert "found none in: 1 duckdb files, 2 indexes" in result.stdout
+    assert "chats that quote it keep their quotes" in result.stdout
+    arguments = ("ingest", built / "source", "--domain", "d", "--engine", "local")
+    assert run(*arguments).exit_code == 0
+    assert "Budára" not in run("search", "Dobó Budára", "--domain", "d").stdout
+    assert run(*arguments, "--include-purged").exit_code == 0
+    assert "Budára" in run("search", "Dobó Budára", "--domain", "d").stdout
+    assert as_json(run("purge", "--domain", "d", "--all", "--yes", "--json"))["generation"] is None
+    assert run("verify", "--domain", "d").exit_code == ExitCode.NOT_FOUND
+
+
 @pytest.mark.usefixtures("store")
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
@@ -97,6 +114,9 @@ def test_r10_4_export_and_import_carry_a_generation_over(store: Path, tmp_path: 
         (["verify", "--domain", "d", "--generation", "9"], ExitCode.NOT_FOUND, "there are: 1, 2"),
         (["rollback", "--domain", "d", "--to", "2"], ExitCode.NOT_FOUND, "there are 1; 2 serves now"),
         (["rollback", "--domain", "d", "--keep", "0"], ExitCode.USAGE, "keep"),
+        (["purge", "--domain", "d", "--yes"], ExitCode.USAGE, "--document, --source, --all"),
+        (["purge", "--domain", "d", "--document", "5", "--yes"], ExitCode.NOT_FOUND, "holds document 5"),
+        (["purge", "--domain", "../d", "--all", "--yes"], ExitCode.USAGE, "domain name"),
     ],
 )
 def test_a_wrong_order_says_what_is_valid(arguments: list[str], code: ExitCode, words: str) -> None:
