@@ -161,7 +161,9 @@ def of(events: Sequence[dict[str, Any]], status: str, field: str) -> Any:
     return event[field]
 
 
-async def test_r7_3_r13_2_a_question_its_answers_and_the_context_that_they_lead_to(knowledge_base: Any) -> None:
+async def test_r7_3_r13_2_a_question_its_answers_and_the_context_that_they_lead_to(
+    knowledge_base: Any,
+) -> None:
     async with serving(knowledge_base, "sqlite://", ClinicFinder, Beside) as client:
         first = await chat(client)
         assert first[2:] == [
