@@ -139,7 +139,13 @@ async def _coroutine(awaitable: Awaitable[T]) -> T:
 def _call_plain(method: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     try:
         return method(*args)
-    except (SystemExit, StopIteration, asyncio.CancelledError, FutureCancelledError) as error:
+    except (
+        SystemExit,
+        KeyboardInterrupt,
+        StopIteration,
+        asyncio.CancelledError,
+        FutureCancelledError,
+    ) as error:
         raise _misbehaviour(method, error) from error
 
 
@@ -167,7 +173,7 @@ async def _awaited(method: Callable[..., Any], awaitable: Awaitable[T]) -> T:
 async def _behaving(method: Callable[..., Any], awaitable: Awaitable[T]) -> T:
     try:
         return await awaitable
-    except SystemExit as error:
+    except (SystemExit, KeyboardInterrupt) as error:
         raise _misbehaviour(method, error) from error
     except asyncio.CancelledError as error:
         task = asyncio.current_task()

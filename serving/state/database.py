@@ -39,7 +39,7 @@ class Database:
     def __init__(self, url: URL) -> None:
         self.url = url
         self._is_sqlite = url.get_backend_name() == "sqlite"
-        self._in_memory = self._is_sqlite and not url.database
+        self.in_memory = self._is_sqlite and not url.database
         self._engine = _engine(url)
         self._one_writer = asyncio.Lock()
 
@@ -54,7 +54,7 @@ class Database:
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[AsyncConnection]:
         """A transaction that sees one state of the database."""
-        alone: AbstractAsyncContextManager[Any] = self._one_writer if self._in_memory else nullcontext()
+        alone: AbstractAsyncContextManager[Any] = self._one_writer if self.in_memory else nullcontext()
         async with alone, self._engine.begin() as connection:
             yield connection
 

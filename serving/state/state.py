@@ -76,7 +76,8 @@ class State:
         await asyncio.gather(*self._writing, return_exceptions=True)
         if self._beating is not None:
             self._beating = None
-            await self.servers.leave()
+            if not self.database.in_memory:
+                await self.servers.leave()
         await self.database.close()
 
     async def _beat(self) -> None:

@@ -54,7 +54,7 @@ def address(sample_store: Path, tmp_path: Path) -> Iterator[str]:
         store=tmp_path / "store",
         port=0,
         plugins=PLUGINS,
-        ingestion_roots=(str(ROOT / "data"),),
+        ingestion_roots=(str(ROOT / "data" / "english"),),
         ingestion_engine="local",
     )
     with server(settings) as url:
@@ -68,7 +68,7 @@ def send(address: str, words: list[str]) -> httpx.Response:
     (url,) = (word for word in words if word.startswith("http"))
     (method,) = options["-X"] or (["POST"] if options["-d"] else ["GET"])
     headers = dict(header.split(": ", 1) for header in options["-H"])
-    body = options["-d"][0].replace('"data/english"', f'"{ROOT}/data/english"') if options["-d"] else None
+    body = options["-d"][0].replace("$PWD", str(ROOT)) if options["-d"] else None
     return httpx.request(
         method, url.replace(ADDRESS, address), headers=headers, content=body and body.encode(), timeout=120
     )

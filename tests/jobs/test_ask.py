@@ -58,3 +58,11 @@ def test_r4_10_r5_8_a_tool_can_be_named_and_the_trace_be_shown(sample_store: Pat
             "trace"
         ]["tools"]
     ] == ["rag_retrieval"]
+
+
+@pytest.mark.parametrize("arguments", [("--language", "de"), ("--tool", "nobody")])
+def test_a_question_that_is_refused_is_told_in_a_line(sample_store: Path, arguments: tuple[str, ...]) -> None:
+    result = ask(sample_store, *arguments)
+    assert result.exit_code == ExitCode.FAILED
+    assert "valid are: " in result.stderr
+    assert len(result.stderr.splitlines()) <= 3

@@ -181,6 +181,8 @@ async def test_the_same_request_with_the_same_key_is_answered_once(
         ("És mikor rendel?", "És mikor rendel? (kardiológiai szakrendelés)"),
         ("Ott ki rendel?", "Ott ki rendel? (kardiológiai szakrendelés)"),
         ("Hol parkolhatnak a betegek?", "Hol parkolhatnak a betegek?"),
+        ("Hol lehet parkolni?", "Hol lehet parkolni?"),
+        ("Köszönöm!", "Köszönöm!"),
     ],
 )
 async def test_r8_3_a_question_that_leans_on_the_one_before_gets_its_words(

@@ -98,7 +98,9 @@ async def test_an_exception_comes_through(executor: DaemonThreadPool) -> None:
             await run_tool_method(method, executor=executor)
 
 
-@pytest.mark.parametrize("error", [SystemExit(3), StopIteration(), asyncio.CancelledError()])
+@pytest.mark.parametrize(
+    "error", [SystemExit(3), KeyboardInterrupt(), StopIteration(), asyncio.CancelledError()]
+)
 async def test_r3_12_a_plain_tool_cannot_end_the_server_or_pose_as_cancelled(
     error: BaseException, executor: DaemonThreadPool
 ) -> None:
@@ -109,7 +111,7 @@ async def test_r3_12_a_plain_tool_cannot_end_the_server_or_pose_as_cancelled(
         await asyncio.wait_for(run_tool_method(misbehave, executor=executor), 2)
 
 
-@pytest.mark.parametrize("error", [SystemExit(3), asyncio.CancelledError()])
+@pytest.mark.parametrize("error", [SystemExit(3), KeyboardInterrupt(), asyncio.CancelledError()])
 async def test_r3_12_an_async_tool_cannot_end_the_server_or_pose_as_cancelled(
     error: BaseException, executor: DaemonThreadPool
 ) -> None:
