@@ -45,7 +45,7 @@ logger = logging.getLogger(__name__)
 BUILT_INS: tuple[ToolClass, ...] = (EntityAnalysisTool, RAGRetrievalTool)
 THREADS_END_SECONDS = 2.0
 """So long the end of the server waits for tools that still run in threads."""
-WORKER_THREADS = 64
+WORKER_THREADS = 32
 """For tools with plain methods and for reading the store."""
 
 

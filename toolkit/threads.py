@@ -109,15 +109,23 @@ class DaemonThreadPool(Executor):
         thread.start()
 
     def _serve(self) -> None:
-        while (work := self._queue.get()) is not None:
+        while (work := self._next()) is not None:
             work.do()
             with self._lock:
                 if work.future in self._abandoned:
                     self._abandoned.discard(work.future)
                     self._threads.remove(threading.current_thread())
                     return
-                self._idle += 1
             del work
+
+    def _next(self) -> _Work | None:
+        """What waits in line; a thread counts as idle only once there is nothing, so that none is counted twice."""
+        with self._lock:
+            try:
+                return self._queue.get_nowait()
+            except queue.Empty:
+                self._idle += 1
+        return self._queue.get()
 
     def _cancel_waiting(self) -> None:
         ends = 0

@@ -16,7 +16,7 @@ from sqlalchemy import and_, insert, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from serving.state.database import Database
+from serving.state.database import Database, whole_transactions
 from serving.state.errors import unknown_chat
 from serving.state.places import OwnTurn, add_pair, fill_answer, put_question, take_places
 from serving.state.records import Answer, BegunTurn, MessageKind, TurnStatus, storable
@@ -31,6 +31,7 @@ ANSWERED = "answered"
 """In a turn's kept progress: the question that its newest reply answers is no longer among the open ones."""
 
 
+@whole_transactions
 class ChatStore:
     """Writes the turns of this process. Every method is one short transaction."""
 

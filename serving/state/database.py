@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+import inspect
+import logging
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from alembic import command
 from alembic.config import Config
@@ -19,6 +22,10 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 from sqlalchemy.pool import StaticPool
 
 from serving.errors import StartupError
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 BUSY_SECONDS = 30.0
 """So long a SQLite writer waits for the one before it."""
@@ -77,6 +84,32 @@ class Database:
     async def close(self) -> None:
         """Close all connections."""
         await self._engine.dispose()
+
+
+def whole_transactions(cls: type[T]) -> type[T]:
+    """Of a class whose public methods are one transaction each: cancelling a caller does not tear one apart.
+
+    The caller is cancelled when the transaction has ended; a connection that is left in the middle would be lost.
+    """
+    for name, method in tuple(vars(cls).items()):
+        if inspect.iscoroutinefunction(method) and not name.startswith("_"):
+            setattr(cls, name, _whole(method))
+    return cls
+
+
+def _whole(method: Callable[..., Coroutine[Any, Any, Any]]) -> Callable[..., Coroutine[Any, Any, Any]]:
+    @wraps(method)
+    async def call(*args: Any, **kwargs: Any) -> Any:
+        task = asyncio.create_task(method(*args, **kwargs))
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            await asyncio.wait({task})
+            if not task.cancelled() and task.exception() is not None:
+                logger.error("a transaction failed after its caller had gone", exc_info=task.exception())
+            raise
+
+    return call
 
 
 def database_url(given: str | None, folder: Path) -> URL:

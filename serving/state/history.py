@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, delete, func, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from serving.state.database import Database
+from serving.state.database import Database, whole_transactions
 from serving.state.errors import unknown_chat
 from serving.state.records import TurnStatus, storable
 from serving.state.tables import chats, idempotency_keys, messages, turns
@@ -28,6 +28,7 @@ class Exchange:
     content: str
 
 
+@whole_transactions
 class History:
     """The chats of all owners."""
 

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import and_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from serving.state.database import Database
+from serving.state.database import Database, whole_transactions
 from serving.state.errors import already_answered, no_pending_question, question_expired, unknown_chat
 from serving.state.places import OwnTurn, add_pair, put_question, take_places
 from serving.state.records import MessageKind, ResumedTurn, TurnStatus, storable
@@ -27,6 +27,7 @@ class PendingQuestion:
     """The message that led to it, as it was sent."""
 
 
+@whole_transactions
 class QuestionStore:
     """The pending questions of all chats; of several in a chat, from messages at the same time, the first one waits."""
 

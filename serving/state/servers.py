@@ -12,7 +12,7 @@ from typing import Any
 import psutil
 from sqlalchemy import delete, insert, select, update
 
-from serving.state.database import Database
+from serving.state.database import Database, whole_transactions
 from serving.state.tables import servers
 
 BEAT_SECONDS = 5.0
@@ -23,6 +23,7 @@ _STARTED_TOLERANCE = 1.0
 """Seconds by which a process's start may be told differently."""
 
 
+@whole_transactions
 @dataclass(frozen=True, slots=True)
 class ServerRegistry:
     """This process among the others."""

@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import and_, delete, func, insert, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from serving.state.database import Database
+from serving.state.database import Database, whole_transactions
 from serving.state.tables import idempotency_keys, jobs, servers
 from serving.work.errors import job_ended, too_many_jobs, unknown_job
 from serving.work.idempotency import IdempotencyKey, first_reference
@@ -20,6 +20,7 @@ from serving.work.records import OPEN, Job, JobEnd, JobKind, JobStatus
 _JOB_ID = re.compile(r"[0-9a-f]{32}")
 
 
+@whole_transactions
 class JobStore:
     """The jobs of one kind. Every method is one short transaction.
 

@@ -14,6 +14,7 @@ import httpx
 import pytest
 from pydantic import BaseModel
 
+from serving.app import WORKER_THREADS
 from serving.events import LONGEST_QUEUE
 from toolkit.documents import TextAnswer, UniqueTextDocument
 from toolkit.emitter import ProgressEvent
@@ -191,8 +192,8 @@ async def test_tools_that_never_end_do_not_use_up_the_threads(make_app: MakeApp,
     Blocked.released = threading.Event()
     app = make_app(Blocked, limits={"tool_seconds": SECONDS})
     try:
-        hanging = [chat(app, QUESTION, trace=True) for _ in range(20)]
-        for events in await asyncio.wait_for(asyncio.gather(*hanging), 15):
+        hanging = [chat(app, QUESTION, trace=True) for _ in range(WORKER_THREADS + 4)]
+        for events in await asyncio.wait_for(asyncio.gather(*hanging), 20):
             assert traced(events)[0] == "TIMED_OUT"
         assert traced(await asyncio.wait_for(chat(app, QUESTION, trace=True), 5))[0] == "TIMED_OUT"
     finally:

@@ -341,3 +341,20 @@ def test_joining_waits_for_what_ends_and_not_for_what_never_does() -> None:
     ) >= 1
     never.set()
     pool.join()
+
+
+def test_a_thread_that_took_what_waited_in_line_does_not_count_as_idle() -> None:
+    pool = DaemonThreadPool(1)
+    never, begun = threading.Event(), threading.Event()
+
+    def block() -> None:
+        begun.set()
+        never.wait()
+
+    pool.submit(time.sleep, 0.05)
+    blocked = pool.submit(block)
+    assert begun.wait(5)
+    pool.abandon(blocked)
+    assert pool.submit(lambda: 7).result(timeout=5) == 7
+    never.set()
+    pool.shutdown()
