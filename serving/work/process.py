@@ -85,7 +85,7 @@ def command_of(folder: RunFolder, store: Path, engine: str, spark_submit: Sequen
 
 
 def start(command: Sequence[str], folder: RunFolder) -> RunProcess:
-    """Start a run, with its log in its folder; Spark takes this Python unless it is told another one. Raises OSError."""
+    """Start a run, with its log in its folder; Spark takes this Python unless told another one. Raises OSError."""
     given = {name: value for name, value in os.environ.items() if not name.startswith(_SECRETS)}
     environment = {"PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable, **given}
     with folder.log_file.open("ab") as log:
