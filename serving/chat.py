@@ -25,7 +25,6 @@ from serving.scoping import scoped
 from serving.state.records import Answer
 from serving.trace import Trace, tracing
 from serving.turns import ChatServices, Turn
-from toolkit.clarification import ClarificationSession
 from toolkit.emitter import LLM_GENERATION
 from toolkit.errors import PluginLoadError, UnknownToolError
 from toolkit.execution import run_tool_method
@@ -133,10 +132,7 @@ class ChatRun:
             if asked is None:
                 result = await self._runner.run(tool, call)
             else:
-                answered = ClarificationSession(
-                    asked.partial_json, asked.question.question_id, (self._turn.reply or "").strip()
-                )
-                result = await self._runner.resume(tool, answered, call)
+                result = await self._runner.resume(tool, asked.answered(self._turn.reply or ""), call)
         if result is None:
             self._trace.note(f"{tool.name} was named in the request but had nothing to say")
             return None
@@ -172,7 +168,7 @@ class ChatRun:
             if result.mode is ResultMode.CONTEXT:
                 prompt = self._progress.question
                 self._progress.contributions.append(
-                    Contribution(tool.name, prompt, result.documents, None, result.guaranteed)
+                    Contribution(tool.name, prompt, result.documents, None, result.counts_as_guaranteed)
                 )
             elif isinstance(tool, ClarifiableTool) and result.question is not None:
                 self._progress.named_question = OpenQuestion(
@@ -190,7 +186,7 @@ class ChatRun:
         self._trace.orchestrator = orchestrator.name
         if isinstance(orchestrator, AbstractOrchestratorTool):
             buffer.guaranteed_queries |= {
-                each.prompt for each in self._progress.contributions if each.is_guaranteed
+                each.prompt for each in self._progress.contributions if each.guaranteed
             }
             orchestrator.begin(self._scope(), buffer)
         try:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from toolkit.clarification import ClarifyingQuestion
+from toolkit.clarification import ClarificationSession, ClarifyingQuestion
 from toolkit.contexts import PromptAndContext, ToolContexts, completion_key, freeze_contexts
 from toolkit.documents import UniqueTextDocument, merge_documents, public_documents
 
@@ -24,11 +24,7 @@ class Contribution:
     task: int | None = None
     """The sub-query's number; None for a routed tool."""
     guaranteed: bool = False
-
-    @property
-    def is_guaranteed(self) -> bool:
-        """Whether the tool vouches for it and the answer may see some of it."""
-        return self.guaranteed and bool(public_documents(self.documents))
+    """Whether the tool vouches for it, and the answer may see some of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +35,10 @@ class OpenQuestion:
     tool_name: str
     question: ClarifyingQuestion
     partial_json: str
+
+    def answered(self, reply: str) -> ClarificationSession:
+        """What the tool gets with the user's answer."""
+        return ClarificationSession(self.partial_json, self.question.question_id, reply.strip())
 
 
 @dataclass(slots=True)
@@ -70,7 +70,7 @@ class ContextBuffer:
     def add(self, contribution: Contribution) -> None:
         """Take in what a tool of a finished group found."""
         self.contributions.append(contribution)
-        if contribution.is_guaranteed:
+        if contribution.guaranteed:
             self.guaranteed_queries.add(contribution.prompt)
 
     def of_task(self, task: int) -> list[UniqueTextDocument]:

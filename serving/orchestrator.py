@@ -12,7 +12,6 @@ from pydantic import BaseModel
 
 from serving.contexts import ContextBuffer, Contribution, OpenQuestion
 from serving.scope import AnyTool, Finished, OrchestratorScope, Task
-from toolkit.clarification import ClarificationSession
 from toolkit.documents import merge_documents, public_documents
 from toolkit.emitter import ProgressEvent
 from toolkit.kinds import MAX_PRIORITY, ClarifiableTool, OrchestratorTool, ToolDependent
@@ -92,9 +91,7 @@ class AbstractOrchestratorTool(OrchestratorTool[NoParameters]):
         elif self.scope.reply is not None:
             result = await self.scope.runner.resume(
                 tool,
-                ClarificationSession(
-                    open_question.partial_json, open_question.question.question_id, self.scope.reply.strip()
-                ),
+                open_question.answered(self.scope.reply),
                 replace(call, user_prompt=task.query),
                 prior=self.buffer.prior(),
                 task=task.number,
@@ -213,7 +210,9 @@ class AbstractOrchestratorTool(OrchestratorTool[NoParameters]):
             if entry.result.mode is ResultMode.CONTEXT:
                 found, task = entry.result, entry.task
                 self.buffer.add(
-                    Contribution(entry.tool.name, task.query, found.documents, task.number, found.guaranteed)
+                    Contribution(
+                        entry.tool.name, task.query, found.documents, task.number, found.counts_as_guaranteed
+                    )
                 )
         if not self.buffer.questions:
             return None

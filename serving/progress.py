@@ -132,8 +132,5 @@ def _question_json(asked: OpenQuestion) -> dict[str, Any]:
 
 
 def _question(data: Mapping[str, Any]) -> OpenQuestion:
-    asked = data["question"]
-    question = ClarifyingQuestion(
-        asked["questionId"], asked["text"], tuple(asked["options"]), asked["allowFreeText"]
-    )
+    question = ClarifyingQuestion.of_wire(data["question"])
     return OpenQuestion(data["task"], data["toolName"], question, data["partialJson"])

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
-from collections.abc import Awaitable
 
 from serving.progress import TurnProgress
 from serving.state.records import Answer
@@ -58,7 +56,7 @@ class Transcript:
 
 
 class TurnRecorder:
-    """Writes one turn's end, its question, or how far it has come."""
+    """Writes one turn's end, its question, or how far it has come; what is begun is written, cancelled or not."""
 
     def __init__(self, state: State, turn_id: str, question_seconds: float) -> None:
         self._state = state
@@ -69,27 +67,24 @@ class TurnRecorder:
 
     async def finish(self, answer: Answer) -> None:
         """Write the answer."""
-        await self._whole(self._state.chats.finish(self._turn_id, answer))
+        self.ended = True
+        await self._state.chats.finish(self._turn_id, answer)
 
     async def give_back(self, so_far: Answer) -> None:
         """Have the question that the turn went on with wait again; without one, write what has been said."""
-        await self._whole(self._state.chats.give_back(self._turn_id, so_far))
+        self.ended = True
+        await self._state.chats.give_back(self._turn_id, so_far)
 
     async def ask(self, progress: TurnProgress) -> None:
         """Write the open question, with all the work done so far."""
         asked = progress.open_question
         assert asked is not None
+        self.ended = True
         expires_at = time.time() + self._question_seconds
-        await self._whole(
-            self._state.questions.ask(self._turn_id, progress.to_json(), asked.question.to_wire(), expires_at)
+        await self._state.questions.ask(
+            self._turn_id, progress.to_json(), asked.question.to_wire(), expires_at
         )
 
     async def checkpoint(self, progress: TurnProgress) -> None:
         """Write how far the turn has come since the user's answer."""
         await self._state.chats.checkpoint(self._turn_id, progress.to_json())
-
-    async def _whole(self, writing: Awaitable[None]) -> None:
-        """A write that is carried out even when the turn is cancelled in the middle of it."""
-        self.ended = True
-        task = self._state.keep(writing)
-        await asyncio.shield(task)

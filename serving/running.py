@@ -107,15 +107,10 @@ class ToolRunner:
         self, tool: ChatbotTool[Any], user_data: Mapping[str, Any] | None, task: int | None = None
     ) -> bool:
         """Whether a routed tool is open to the user; a gate that fails is shut. A refusal is traced."""
-        try:
-            eligible = await self._timed(tool.is_eligible, (user_data,))
-        except Exception as error:
-            logger.exception("tool %s: is_eligible failed", tool.name)
-            self.trace.skipped(tool.name, f"is_eligible failed: {type(error).__name__}", task=task)
-            return False
-        if not eligible:
-            self.trace.skipped(tool.name, "the user is not eligible", task=task)
-        return bool(eligible)
+        reason = await refusal(tool, user_data, self._executor, self._seconds)
+        if reason is not None:
+            self.trace.skipped(tool.name, reason, task=task)
+        return reason is None
 
     async def _traced(
         self,
@@ -160,6 +155,19 @@ class ToolRunner:
             if limit.expired():
                 raise ToolTimeoutError(f"no result within {self._seconds:g} s") from error
             raise
+
+
+async def refusal(
+    tool: ChatbotTool[Any], user_data: Mapping[str, Any] | None, executor: Executor, seconds: float
+) -> str | None:
+    """Why a routed tool is not open to the user; None: it is. A gate that fails or hangs is shut."""
+    try:
+        async with asyncio.timeout(seconds):
+            eligible = await run_tool_method(tool.is_eligible, user_data, executor=executor)
+    except Exception as error:
+        logger.exception("tool %s: is_eligible failed", tool.name)
+        return f"is_eligible failed: {type(error).__name__}"
+    return None if eligible else "the user is not eligible"
 
 
 def _fault(result: object) -> str | None:

@@ -32,6 +32,11 @@ class Trace:
     _kept: int = 0
     _notes: list[str] = field(default_factory=list)
 
+    @property
+    def has_failures(self) -> bool:
+        """Whether a tool failed or took too long."""
+        return any(entry["outcome"] in ("FAILED", "TIMED_OUT") for entry in self._tools)
+
     def started(self, tool: str, *, task: int | None, started_by: str | None = None) -> dict[str, Any]:
         """A tool was started: its entry, to be given to `ended`. The order of starting is the trace's order.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Sequence
 from concurrent.futures import Executor
@@ -15,6 +14,7 @@ from serving.identity import User
 from serving.judging import Judge
 from serving.phrases import LANGUAGES, DomainPrompts
 from serving.progress import TurnProgress
+from serving.running import refusal
 from serving.settings import Limits
 from serving.state.history import Exchange
 from serving.wire import ChatRequest
@@ -99,7 +99,8 @@ async def _named_tool(
         return None, None
     try:
         tool = services.registry.activatable(request.tool_name, request.domain, request.systems)
-        if kind_of(tool) is ToolKind.ROUTED and not await _is_eligible(services, tool, user):
+        seconds = services.limits.tool_seconds
+        if kind_of(tool) is ToolKind.ROUTED and await refusal(tool, user.data, services.executor, seconds):
             raise ApiError(403, "TOOL_NOT_ELIGIBLE", f"Tool {tool.name!r} is not open to this user.")
         if request.tool_parameters is None:
             return tool, None
@@ -111,12 +112,3 @@ async def _named_tool(
         raise ApiError(422, "INVALID_TOOL_PARAMETERS", str(error)) from error
     except ToolRequestError as error:
         raise ApiError(422, "TOOL_NOT_ACTIVATABLE", str(error)) from error
-
-
-async def _is_eligible(services: ChatServices, tool: ChatbotTool[Any], user: User) -> bool:
-    try:
-        async with asyncio.timeout(services.limits.tool_seconds):
-            return bool(await run_tool_method(tool.is_eligible, user.data, executor=services.executor))
-    except Exception:
-        logger.exception("tool %s: is_eligible failed", tool.name)
-        return False

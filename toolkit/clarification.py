@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,11 @@ class ClarifyingQuestion:
         """Whether the answer is valid: an option but for surrounding space, or free text where allowed."""
         given = answer.strip()
         return bool(given) and (self.allow_free_text or given in {option.strip() for option in self.options})
+
+    @classmethod
+    def of_wire(cls, data: Mapping[str, Any]) -> ClarifyingQuestion:
+        """What `to_wire` gave."""
+        return cls(data["questionId"], data["text"], tuple(data["options"]), data["allowFreeText"])
 
     def to_wire(self) -> dict[str, object]:
         """The JSON object of the API."""

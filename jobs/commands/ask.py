@@ -172,8 +172,3 @@ def _take_in(answer: Answer, event: dict[str, Any]) -> None:
         answer.trace = event["trace"]
     elif status == "ERROR":
         answer.error = event["error"]["message"]
-
-
-def default_store() -> Path:
-    """The store that commands use when none is named."""
-    return DEFAULT_STORE

@@ -44,12 +44,12 @@ class QuoteAnswerer:
     """Quotes sentences of the context; deterministic, and says that it quotes."""
 
     async def answer(self, task: AnswerTask, say: Say, trace: Trace) -> list[Source]:
-        """Say the quotes best first, renumbered in that order, or that nothing was found."""
+        """Say the quotes best first, renumbered in that order, or that nothing was found or could be looked up."""
         language = task.settled.language
         quotes = best_sources(task)
         trace.answered_by = "quotes"
         if not quotes:
-            await say(phrase(language, "nothing_found"))
+            await say(phrase(language, "could_not_look" if trace.has_failures else "nothing_found"))
             return []
         if not task.keep_numbers:
             quotes = [Source(number, quote.document) for number, quote in enumerate(quotes, start=1)]

@@ -6,7 +6,7 @@ import asyncio
 import inspect
 import logging
 from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar
@@ -104,7 +104,9 @@ def _whole(method: Callable[..., Coroutine[Any, Any, Any]]) -> Callable[..., Cor
         try:
             return await asyncio.shield(task)
         except asyncio.CancelledError:
-            await asyncio.wait({task})
+            while not task.done():
+                with suppress(asyncio.CancelledError):
+                    await asyncio.wait({task})
             if not task.cancelled() and task.exception() is not None:
                 logger.error("a transaction failed after its caller had gone", exc_info=task.exception())
             raise

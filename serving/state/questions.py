@@ -53,10 +53,7 @@ class QuestionStore:
             turn = await self._asking(connection, owner, chat_id)
         if turn is None:
             return None
-        asked = turn.progress["questions"][0]["question"]
-        question = ClarifyingQuestion(
-            asked["questionId"], asked["text"], tuple(asked["options"]), asked["allowFreeText"]
-        )
+        question = ClarifyingQuestion.of_wire(turn.progress["questions"][0]["question"])
         return PendingQuestion(question, turn.request)
 
     async def claim(self, owner: str, chat_id: str, answer: str) -> ResumedTurn | None:

@@ -33,7 +33,6 @@ class State:
         self._settle: list[SettleDead] = [self.chats.settle_dead]
         self._opening = asyncio.Lock()
         self._beating: asyncio.Task[None] | None = None
-        self._writing: set[asyncio.Task[None]] = set()
 
     def on_dead_servers(self, settle: SettleDead) -> None:
         """Have it called, too, with the processes that died; call this before the state is opened."""
@@ -60,38 +59,21 @@ class State:
         await self.servers.leave(*dead)
         logger.info("settled the work of processes that died: %d", len(dead))
 
-    def keep(self, writing: Awaitable[None]) -> asyncio.Task[None]:
-        """A task for a write that must not be lost, whoever waits for it."""
-        task = asyncio.ensure_future(_whole(writing))
-        self._writing.add(task)
-        task.add_done_callback(self._writing.discard)
-        return task
-
     async def close(self) -> None:
-        """End the writes that go on, leave, and close the database."""
+        """Leave, and close the database."""
         if self._beating is not None:
             self._beating.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._beating
-        await asyncio.gather(*self._writing, return_exceptions=True)
-        if self._beating is not None:
             self._beating = None
-            if not self.database.in_memory:
-                await self.servers.leave()
+            await self.servers.leave()
         await self.database.close()
 
     async def _beat(self) -> None:
         while True:
             await asyncio.sleep(BEAT_SECONDS)
             try:
-                await asyncio.shield(self.keep(self._beat_once()))
+                await self.servers.beat()
+                await self.settle_dead()
             except Exception:
                 logger.exception("the state could not be reached")
-
-    async def _beat_once(self) -> None:
-        await self.servers.beat()
-        await self.settle_dead()
-
-
-async def _whole(writing: Awaitable[None]) -> None:
-    await writing

@@ -14,6 +14,7 @@ import httpx
 import pytest
 from pydantic import BaseModel
 
+from retrieval.tools.rag import RAGRetrievalTool
 from serving.app import WORKER_THREADS
 from serving.events import LONGEST_QUEUE
 from toolkit.documents import TextAnswer, UniqueTextDocument
@@ -198,6 +199,29 @@ async def test_tools_that_never_end_do_not_use_up_the_threads(make_app: MakeApp,
         assert traced(await asyncio.wait_for(chat(app, QUESTION, trace=True), 5))[0] == "TIMED_OUT"
     finally:
         Blocked.released.set()
+
+
+class NoRetrieval(RAGRetrievalTool):
+    """In the place of the general retrieval, and broken."""
+
+    domain = "hospital"
+    name = "no_retrieval"
+    executable_instruction = "no_retrieval: always"
+
+    def execute_with_result(self, call: ToolCall) -> Any:
+        raise OSError("the disk is gone")
+
+
+async def test_r3_12_what_could_not_be_looked_up_is_not_told_as_not_found(
+    make_app: MakeApp, chat: Ask
+) -> None:
+    for language, told in (
+        ("hu", "Nem tudtam rendesen utánanézni"),
+        ("en", "I could not look this up properly"),
+    ):
+        events = await chat(make_app(NoRetrieval), QUESTION, language=language)
+        answer = "".join(e["content"] for e in events if e["progressStatus"] == "LLM_GENERATION")
+        assert answer.startswith(told)
 
 
 class Flooding(Faulty):

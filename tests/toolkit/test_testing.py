@@ -198,3 +198,14 @@ def test_r12_1_recorded_progress_can_cancel() -> None:
 async def test_harness_runs_plain_tools_off_the_loop() -> None:
     result = await asyncio.to_thread(run_tool, DepartmentInfo, "x")
     assert result.result is None
+
+
+def test_a_title_ends_no_sentence_in_the_store_for_tests() -> None:
+    text = "A vezetője Dr. Fekete Zsuzsanna. Helyettese ifj. Dr. Szabó Gergely! Mrs. Harrow?"
+    knowledge = MemoryKnowledge([MemoryDocument("Szemészet", text)])
+    (document,) = knowledge.documents()
+    assert [each.text for each in knowledge.page(document.document_id, 0)] == [
+        "A vezetője Dr. Fekete Zsuzsanna.",
+        "Helyettese ifj. Dr. Szabó Gergely!",
+        "Mrs. Harrow?",
+    ]
