@@ -178,7 +178,7 @@ async def test_a_whole_chat_with_a_real_model(connect_model: Connect) -> None:
     text = "Patients park on the north side of the hospital. The first half hour is free."
     knowledge = MemoryKnowledge([MemoryDocument("Parking.txt", text, language="en")], domain="hospital")
     app = create_app(
-        Settings(_env_file=None),
+        Settings(_env_file=None, state="sqlite://"),
         knowledge=MemoryKnowledgeBase(knowledge),
         llm=connect_model(max_tokens=24, extra_body=NEVER_ENDING),
         built_ins=(RAGRetrievalTool,),
@@ -186,7 +186,10 @@ async def test_a_whole_chat_with_a_real_model(connect_model: Connect) -> None:
     )
     body = {"message": "Where do patients park?", "domain": "hospital", "trace": True}
     transport = httpx.ASGITransport(app=app)
-    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", timeout=300) as client:
+    async with (
+        app.router.lifespan_context(app),
+        httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", timeout=300) as client,
+    ):
         response = await client.post("/api/chatbot/chat", json=body)
     events = [json.loads(line[6:]) for line in response.text.split("\n\n") if line.startswith("data: ")]
     assert events[-1]["progressStatus"] == "DONE"
