@@ -53,9 +53,10 @@ format: .venv/ready ## Put the code into its form
 bench: .venv/ready ## Measure quality and speed on the evaluation data (TUDASTAR_TEST_DATA)
 	@$(BIN)/python -m bench
 
+# The extras stay in the lock: without them pip takes the newest release of such a package, whose hash is not there.
 lock: ## Renew requirements.lock from pyproject.toml (needs uv)
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
-		--no-emit-index-url --extra dev pyproject.toml --output-file requirements.lock
+		--no-emit-index-url --no-strip-extras --extra dev pyproject.toml --output-file requirements.lock
 
 clean: ## Remove .venv, .venv-model, caches and the default store
 	rm -rf .venv .venv-model .mypy_cache .ruff_cache .pytest_cache .import_linter_cache data/store

@@ -184,10 +184,12 @@ _kept: dict[Limits, ParserProcess] = {}
 
 def parser_of(limits: Limits) -> ParserProcess:
     """The parser of this process with these limits; kept for the files to come."""
+    if limits not in _kept:
+        atexit.unregister(close_parsers)
+        atexit.register(close_parsers)
     return _kept.setdefault(limits, ParserProcess(limits))
 
 
-@atexit.register
 def close_parsers() -> None:
     """End the children that this process keeps."""
     while _kept:
