@@ -90,7 +90,7 @@ def test_r7_9_father_and_son_are_told_apart_by_what_stands_before_the_name(
     assert first.question is not None
     assert first.question.options == (
         "id. Szabó Gergely – Id Dr Szabó Gergely belgyógyász.",
-        "ifj. Szabó Gergely – Ifj Dr Szabó Gergely szeret műteni.",
+        "ifj. Szabó Gergely – Ifj. Dr Szabó Gergely ortopéd.",
     )
 
 
