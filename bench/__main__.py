@@ -27,6 +27,7 @@ def main() -> None:
         ("bench.name_lemmas", [devel]),
         ("bench.retrieval_quality", [str(data / name) for name in RETRIEVAL]),
         ("bench.chat_overhead", []),
+        ("bench.open_streams", []),
         ("bench.ingestion", [str(data / "hu_novels" / "egri_csillagok.txt")]),
     ]
     for module, arguments in runs:

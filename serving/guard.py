@@ -116,7 +116,7 @@ class GuardMiddleware:
         length = headers.get("content-length", "0")
         if headers.get("transfer-encoding") is not None:
             raise ApiError(411, "LENGTH_REQUIRED", "Send the body with a Content-Length.")
-        if not length.isdigit() or int(length) > self._body_bytes:
+        if not (length.isascii() and length.isdigit()) or int(length) > self._body_bytes:
             raise ApiError(413, "BODY_TOO_LARGE", f"The body may be {self._body_bytes} bytes long at most.")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import resource
 import socket
 from collections.abc import Callable
 
@@ -16,6 +17,8 @@ from serving.settings import Settings
 
 SECONDS_AFTER_STREAMS = 2
 """Beyond the time given to open streams, before uvicorn cuts what is left."""
+DESCRIPTORS = 65536
+"""Many systems allow 1,024 by default, one for each open stream."""
 
 OnReady = Callable[[str], None]
 """Takes the address to open, once requests are served."""
@@ -47,6 +50,7 @@ def serve(settings: Settings, on_ready: OnReady | None = None, *, log_level: str
 
     Raises StartupError when the settings are unsafe or the address is not to be had.
     """
+    raise_descriptor_limit()
     app = create_app(settings)
     listener = open_listener(settings)
 
@@ -64,6 +68,14 @@ def spare_the_collector() -> None:
     gc.freeze()
 
 
+def raise_descriptor_limit() -> None:
+    """Let this process hold `DESCRIPTORS` connections and files at once, or as many as the system lets it."""
+    now, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if now != resource.RLIM_INFINITY and now < DESCRIPTORS:
+        raised = DESCRIPTORS if most == resource.RLIM_INFINITY else min(most, DESCRIPTORS)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(now, raised), most))
+
+
 def open_listener(settings: Settings) -> socket.socket:
     """The socket to listen on; port 0 takes a free one. Raises StartupError."""
     settings.check()
@@ -75,8 +87,11 @@ def open_listener(settings: Settings) -> socket.socket:
             f"cannot listen on {settings.host} port {settings.port}: {error.strerror or error}. Another server may "
             "run there: stop it, or choose another port with TUDASTAR_PORT"
         ) from error
-    # Connections inherit it. asyncio sets it only on sockets that name their protocol, which these do not.
+    # Connections inherit both. asyncio sets the first only on sockets that name their protocol, which these do not.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    if hasattr(socket, "TCP_USER_TIMEOUT"):
+        stall = int(settings.limits.stall_seconds * 1000)
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, stall)
     return listener
 
 

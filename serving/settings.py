@@ -29,12 +29,15 @@ class ModelSettings(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     base_url: str | None = None
+    """Of an OpenAI-compatible server, as `http://127.0.0.1:8000/v1`; without it answers quote the documents."""
     api_key: SecretStr | None = None
+    """What the server wants as its key."""
     model: str | None = None
+    """A name that the server lists under `/v1/models`."""
     structured_output: Literal["json_schema", "json_object_schema", "json_object", "none"] = "json_schema"
-    """How the server is told to answer in JSON."""
+    """How the server is told to answer in JSON: `json_schema`, `json_object_schema`, `json_object` or `none`."""
     max_tokens: int | None = Field(default=None, gt=0)
-    """Longest answer; None: as the server has it."""
+    """Longest answer; by default as the server has it."""
     total_seconds: float = Field(default=180.0, gt=0)
     """Time of one call, tries again included."""
     max_concurrency: int = Field(default=8, gt=0)
@@ -66,13 +69,15 @@ class Limits(BaseModel):
     hops: int = Field(default=1, ge=0, le=8)
     """Rounds of further sub-queries that a model may ask from what was found."""
     history_tokens: int = Field(default=1500, ge=0)
-    """Size of the conversation that a question is understood and answered in, estimated likewise."""
+    """Size of the conversation that a question is understood and answered in, estimated from its characters."""
     answer_wait_seconds: float = Field(default=120.0, gt=0)
     """So long an answer to a question waits for work that still goes on in its chat."""
     context_tokens: int = Field(default=6000, gt=0)
     """Size of the final context, estimated from its characters."""
     keepalive_seconds: float = Field(default=15.0, gt=0)
     """A silent stream carries a comment this often."""
+    stall_seconds: float = Field(default=120.0, gt=0)
+    """A client that takes in nothing for so long, though more waits for it, is cut off (on Linux)."""
     shutdown_seconds: float = Field(default=5.0, ge=0)
     """Time that open streams are given to end when the server stops."""
 
@@ -85,19 +90,21 @@ class Settings(BaseSettings):
     )
 
     store: Path = Path("data/store")
+    """Folder of the stores."""
     host: str = "127.0.0.1"
     """Address to listen on. Any but a loopback address needs a token."""
     port: int = Field(default=8765, ge=0, le=65535)
+    """0 takes a free one."""
     token: SecretStr | None = None
     """When set, every call under /api needs it as `Authorization: Bearer`."""
     users: dict[str, SecretStr] = Field(default_factory=dict)
-    """Users by name, each with a token of his own; what one owns no other one sees."""
+    """Users, each with a token of his own: `TUDASTAR_USERS__ANNA=…`; what one owns no other one sees."""
     state: str | None = None
     """Address of the database of chats and jobs; by default a SQLite file beside the store."""
     ingestion_roots: Names = ()
     """Folders from which users may ingest over REST; none: they may not at all."""
     ingestion_engine: Literal["auto", "spark", "local"] = "auto"
-    """What runs ingestions that are started over REST."""
+    """What runs ingestions that are started over REST: `auto`, `spark` or `local`."""
     spark_submit: Words = ()
     """Command line that starts them on Spark, as `spark-submit --master yarn`; none: a process of this machine."""
     question_hours: float = Field(default=24.0, gt=0)
@@ -107,10 +114,11 @@ class Settings(BaseSettings):
     cors_origins: Names = ()
     """Origins of other web pages that may call the API; none by default."""
     cors_credentials: bool = False
+    """Whether those pages may send cookies and the like."""
     plugins: Names = ()
-    """Modules that list tools, beside the installed plugins."""
+    """Modules or folders with tools, beside the installed plugins."""
     tools: dict[str, dict[str, Any]] = Field(default_factory=dict)
-    """Settings of tools by section, as `services.settings(section)` gives them."""
+    """Settings of tools: `<SECTION>__<KEY>`, as `services.settings(section)` gives them."""
     domain_prompts: Path | None = None
     """Folder of what a model is told about a domain: `<language>/<domain>.md`."""
     trace: bool = False

@@ -176,6 +176,28 @@ async def test_a_silent_stream_is_kept_alive(
     assert comments == 3
 
 
+class Flooding(Waiting):
+    """Says more than the buffers of a connection hold, then waits."""
+
+    async def execute_with_result(self, call: ToolCall) -> ToolExecutionResult | None:
+        for _ in range(900):
+            self.tool_progress_emitter(call.emitter).next(ProgressEvent("SAID", "x" * 20_000))
+        return await super().execute_with_result(call)
+
+
+@pytest.mark.skipif(not hasattr(socket, "TCP_USER_TIMEOUT"), reason="only Linux cuts such connections off")
+async def test_a_client_that_takes_nothing_in_is_cut_off(
+    make_app: Callable[..., Any], running: Callable[..., Any]
+) -> None:
+    with running(make_app(Flooding, limits={"stall_seconds": 1, "tool_seconds": LONG})) as server:
+        async with (
+            httpx.AsyncClient(base_url=server.url) as client,
+            client.stream("POST", "/api/chatbot/chat", json=BODY),
+        ):
+            assert await asyncio.to_thread(Flooding.started.wait, 5)
+            assert await asyncio.to_thread(Flooding.cancelled.wait, 20)
+
+
 async def test_open_streams_end_with_the_server(
     make_app: Callable[..., Any], running: Callable[..., Any]
 ) -> None:
