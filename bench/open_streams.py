@@ -22,6 +22,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import inf
 from socket import SO_LINGER, SO_RCVBUF, SOL_SOCKET, socket
 from typing import Any
 
@@ -124,11 +125,16 @@ async def measure(streams: int, seconds: int, rounds: int) -> dict[str, Any]:
     raise_descriptor_limit()
     with running_server() as (process, url):
         async with httpx.AsyncClient(base_url=url, timeout=60) as client:
-            told: dict[str, Any] = {"idle": await _settled(client), "open": [], "after": [], "healthz": []}
+            told: dict[str, Any] = {
+                "idle": await _settled(client, inf),
+                "open": [],
+                "after": [],
+                "healthz": [],
+            }
             for _ in range(rounds):
                 crowd = Crowd(url, streams)
                 await _round(client, crowd, seconds, told)
-                told["after"].append(await _settled(client))
+                told["after"].append(await _settled(client, told["idle"]["tasks"]))
                 told["ended"] = crowd.ended
             told["stop"] = await _stopped(process, Crowd(url, streams))
     return told
@@ -155,13 +161,14 @@ async def _watch(url: str, milliseconds: list[float]) -> None:
             await asyncio.sleep(0.2)
 
 
-async def _settled(client: httpx.AsyncClient) -> Figures:
-    """What the server holds once it has no chats; the seconds until then."""
+async def _settled(client: httpx.AsyncClient, tasks: float) -> Figures:
+    """What the server holds once it has no other connection and no more tasks than these; the seconds until then."""
     began = time.perf_counter()
     while True:
         figures: Figures = (await client.get("/figures")).json()
         taken = time.perf_counter() - began
-        if figures["connections"] <= 1 or taken > SETTLED_SECONDS:
+        at_rest = figures["connections"] <= 1 and figures["tasks"] <= tasks
+        if at_rest or taken > SETTLED_SECONDS:
             return figures | {"seconds": taken}
         await asyncio.sleep(0.1)
 
