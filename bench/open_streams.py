@@ -102,6 +102,11 @@ class Crowd:
         for client in self._sockets[: round(len(self._sockets) * (LEAVING - IN_ANSWER) / (1 - IN_ANSWER))]:
             self._leave(client, reset=False)
 
+    def reset(self) -> None:
+        """All that are left."""
+        for client in self._sockets[:]:
+            self._leave(client, reset=True)
+
     async def read_all(self) -> None:
         """To the end of the answer."""
         await asyncio.gather(*map(self._read_all, self._sockets))
@@ -179,7 +184,9 @@ async def _stopped(process: subprocess.Popen[str], crowd: Crowd) -> Figures:
     began = time.perf_counter()
     process.send_signal(signal.SIGTERM)
     code = await asyncio.to_thread(process.wait, 60)
-    return {"seconds": time.perf_counter() - began, "code": code}
+    seconds = time.perf_counter() - began
+    crowd.reset()
+    return {"seconds": seconds, "code": code}
 
 
 def main() -> None:
