@@ -25,7 +25,15 @@ STALE_SECONDS = 60.0
 _SECRETS = ("TUDASTAR_TOKEN", "TUDASTAR_USERS", "TUDASTAR_STATE")
 """Variables that no run needs."""
 
-_children: list[subprocess.Popen[bytes]] = []
+
+class _Outliving(subprocess.Popen[bytes]):
+    """Meant to run on when this process ends, so that is no leak to be warned of."""
+
+    def __del__(self) -> None:
+        pass
+
+
+_children: list[_Outliving] = []
 """Kept until they end, so that none is left a zombie, also when the app that started them is closed."""
 
 
@@ -89,7 +97,7 @@ def start(command: Sequence[str], folder: RunFolder) -> RunProcess:
     given = {name: value for name, value in os.environ.items() if not name.startswith(_SECRETS)}
     environment = {"PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable, **given}
     with folder.log_file.open("ab") as log:
-        child = subprocess.Popen(  # noqa: S603
+        child = _Outliving(  # noqa: S603
             command,
             stdin=subprocess.DEVNULL,
             stdout=log,
