@@ -97,7 +97,7 @@ def start(command: Sequence[str], folder: RunFolder) -> RunProcess:
     given = {name: value for name, value in os.environ.items() if not name.startswith(_SECRETS)}
     environment = {"PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable, **given}
     with folder.log_file.open("ab") as log:
-        child = _Outliving(  # noqa: S603
+        child = _Outliving(
             command,
             stdin=subprocess.DEVNULL,
             stdout=log,
