@@ -10,9 +10,9 @@ import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-import duckdb
 import pyarrow as pa
 
+from store.memory import in_memory
 from store.parts import Part
 from store.tables import TABLES, Table
 
@@ -49,7 +49,7 @@ def _rows_as_json(table: Table, files: Sequence[str]) -> Iterator[str]:
         f"SELECT CAST(to_json(r) AS VARCHAR) FROM (SELECT {columns} FROM read_parquet($files)) r "  # noqa: S608
         f"ORDER BY {order}, 1"
     )
-    with duckdb.connect() as connection:
+    with in_memory() as connection:
         result = connection.execute(sql, {"files": list(files)})
         while rows := result.fetchmany(8192):
             yield from (row[0] for row in rows)

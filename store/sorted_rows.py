@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-import duckdb
 import pyarrow as pa
 
+from store.memory import in_memory
 from store.parts import Part
 from store.tables import Table
 
-MEMORY_LIMIT = "1GB"
 BATCH_ROWS = 8192
 
 
@@ -25,5 +24,5 @@ def sorted_rows(
     chosen = ", ".join(f'"{name}"' for name in columns or table.schema.names)
     order = ", ".join(f'"{name}"' for name in table.key)
     sql = f"SELECT {chosen} FROM read_parquet($files) ORDER BY {order}"  # noqa: S608
-    with duckdb.connect(config={"memory_limit": MEMORY_LIMIT, "threads": 2}) as connection:
+    with in_memory() as connection:
         yield from connection.sql(sql, params={"files": files}).to_arrow_reader(BATCH_ROWS)

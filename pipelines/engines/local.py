@@ -9,13 +9,11 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 
 from pipelines.engines.contract import Advance, Task
+from store.memory import in_memory
 from store.parts import Part
-
-QUERY_MEMORY = "1GB"
 
 
 class LocalEngine:
@@ -55,7 +53,8 @@ class LocalEngine:
 
 def query_parquet(sql: str, tables: Mapping[str, Sequence[Path]]) -> Iterator[pa.RecordBatch]:
     """The rows of a query over Parquet files, by DuckDB in this process; what is too large goes by way of disk."""
-    with duckdb.connect(config={"memory_limit": QUERY_MEMORY}) as connection:
+    with in_memory() as connection:
         for name, files in tables.items():
-            connection.read_parquet([str(file) for file in files]).create_view(name)
+            places = ", ".join("'" + str(file).replace("'", "''") + "'" for file in files)
+            connection.execute(f"CREATE TEMP VIEW {name} AS SELECT * FROM read_parquet([{places}])")  # noqa: S608
         yield from connection.sql(sql).to_arrow_reader(8192)
