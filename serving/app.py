@@ -28,6 +28,7 @@ from serving.phrases import LANGUAGES, DomainPrompts
 from serving.platform import Platform
 from serving.problems import install_problem_handlers
 from serving.routes import chat, chats, health, ingestion, store, tasks, web
+from serving.routes.declared import TOKEN
 from serving.scoping import ScopedKnowledgeBase
 from serving.settings import Settings
 from serving.state.database import database_url
@@ -90,11 +91,14 @@ def create_app(
         docs_url=None,
         redoc_url=None,
         lifespan=lifespan,
+        generate_unique_id_function=lambda route: route.name,
     )
     app.state.platform = Platform(settings, services, state, work)
     install_problem_handlers(app)
-    for routes in (chat, chats, store, tasks, ingestion, health, web):
-        app.include_router(routes.router)
+    for routes in (chat, chats, store, tasks, ingestion):
+        app.include_router(routes.router, dependencies=[TOKEN] if settings.tokens else [])
+    for open_routes in (health, web):
+        app.include_router(open_routes.router)
     app.mount("/static", web.PageFiles(), name="static")
     _add_guards(app, settings)
     return app

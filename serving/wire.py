@@ -6,11 +6,21 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from pydantic.alias_generators import to_camel
+from pydantic.config import JsonDict
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 Time = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
 """ISO 8601, UTC."""
 ChatId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
+_NOT_BLANK: JsonDict = {"minLength": 1, "pattern": r"\S"}
+"""Told in the description; the check itself has a code of its own."""
+_TOOL_IS_NAMED: JsonDict = {
+    "anyOf": [
+        {"required": ["toolName"], "properties": {"toolName": {"type": "string"}}},
+        {"properties": {"toolParameters": {"type": "null"}}},
+    ]
+}
+"""Parameters are those of a tool."""
 
 
 class Wire(BaseModel):
@@ -22,14 +32,16 @@ class Wire(BaseModel):
 class ChatRequest(Wire):
     """A question to a domain."""
 
-    model_config = ConfigDict(validate_by_name=False, validate_by_alias=True)
+    model_config = ConfigDict(
+        validate_by_name=False, validate_by_alias=True, json_schema_extra=_TOOL_IS_NAMED
+    )
 
     chat_id: ChatId | None = None
     """Of the chat to go on with; without it a new one begins."""
-    message: str
+    message: Annotated[str, Field(json_schema_extra=_NOT_BLANK)]
     domain: Name
     systems: tuple[Name, ...] = Field(default=(), max_length=50)
-    language: str | None = None
+    language: Annotated[str | None, Field(json_schema_extra={"enum": ["hu", "en", None]})] = None
     """`hu` or `en`; without it the question's own."""
     tool_name: Name | None = None
     """Start this tool, past the routing."""
@@ -44,9 +56,28 @@ class ClarifyRequest(Wire):
     model_config = ConfigDict(validate_by_name=False, validate_by_alias=True)
 
     chat_id: ChatId
-    answer: Annotated[str, StringConstraints(max_length=8000)]
+    answer: Annotated[str, StringConstraints(max_length=8000), Field(json_schema_extra=_NOT_BLANK)]
     trace: bool = False
     """Send the trace before DONE."""
+
+
+class Event(Wire):
+    """One event of a stream, as its data."""
+
+    progress_status: str
+    """First CHAT, last DONE or ERROR; tools send statuses of their own."""
+    chat_id: str
+    content: str | None = None
+    """Of LLM_GENERATION: the next piece of the answer; of ANSWER: the whole."""
+    content_type: str | None = None
+    question: dict[str, Any] | None = None
+    """Of INTERACTIVE_QUESTION and QUESTION_DROPPED."""
+    sources: tuple[dict[str, Any], ...] = ()
+    """Of SOURCES: documents, pages and sentences."""
+    trace: dict[str, Any] | None = None
+    """Of TRACE."""
+    error: dict[str, str] | None = None
+    """Of ERROR: its `code` and `message`."""
 
 
 class ChatInfo(Wire):
@@ -100,7 +131,11 @@ class Chat(ChatInfo):
 class ChatTitle(Wire):
     """What a chat is to be called."""
 
-    title: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+    title: Annotated[
+        str,
+        StringConstraints(strip_whitespace=True, min_length=1, max_length=200),
+        Field(json_schema_extra=_NOT_BLANK),
+    ]
 
 
 class Problem(BaseModel):
@@ -111,7 +146,10 @@ class Problem(BaseModel):
     status: int
     detail: str
     code: str
+    """For programs."""
     instance: str
+    errors: tuple[dict[str, str], ...] = ()
+    """With INVALID_REQUEST: each wrong `field` with its `message`."""
 
 
 class DomainInfo(Wire):

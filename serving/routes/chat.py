@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Request, Response
 
 from serving.clarifying import resume_turn
 from serving.conversation import begin_turn, run_turn
@@ -16,16 +16,22 @@ from serving.platform import Platform, platform_of
 from serving.replay import check_ended, replay
 from serving.routes.declared import BODY_PROBLEMS, Responses, problems
 from serving.turns import Turn
-from serving.wire import ChatRequest, ClarifyRequest
+from serving.wire import ChatRequest, ClarifyRequest, Event
 from serving.work.wire import KeyHeader
 
 router = APIRouter(prefix="/api/chatbot", tags=["chat"])
 
 
 def _stream_responses(described: Mapping[int, str]) -> Responses:
+    data = {
+        "type": "string",
+        "contentMediaType": "application/json",
+        "contentSchema": Event.model_json_schema(by_alias=True),
+    }
+    event = {"type": "object", "required": ["data"], "properties": {"data": data}}
     events = {
         "description": "JSON events {progressStatus, chatId, …}: first CHAT, last DONE or ERROR.",
-        "content": {"text/event-stream": {"schema": {"type": "string"}}},
+        "content": {"text/event-stream": {"itemSchema": event}},
     }
     return {200: events} | problems({**BODY_PROBLEMS, **described})
 
@@ -33,13 +39,15 @@ def _stream_responses(described: Mapping[int, str]) -> Responses:
 @router.post(
     "/chat",
     status_code=200,
-    response_class=EventStream,
+    response_class=Response,
     responses=_stream_responses(
         {
             403: "TOOL_NOT_ELIGIBLE: the tool is not open to the user. ORIGIN_NOT_ALLOWED.",
             404: "UNKNOWN_DOMAIN, UNKNOWN_CHAT, UNKNOWN_TOOL.",
             409: "REQUEST_IN_PROGRESS: the first request with this key is being answered.",
-            422: "A field is missing or wrong; IDEMPOTENCY_KEY_REUSED: the key was sent with another request.",
+            422: "EMPTY_MESSAGE, MESSAGE_TOO_LONG, UNKNOWN_LANGUAGE; TOOL_NAME_MISSING, INVALID_TOOL_PARAMETERS, "
+            "TOOL_NOT_ACTIVATABLE; IDEMPOTENCY_KEY_REUSED: the key was sent with another request. INVALID_REQUEST: a "
+            "field is wrong.",
             503: "STORE_UNREADABLE: the domain's store is damaged or of another version.",
         }
     ),
@@ -61,7 +69,7 @@ async def chat(body: ChatRequest, request: Request, idempotency_key: KeyHeader =
 @router.post(
     "/clarify",
     status_code=200,
-    response_class=EventStream,
+    response_class=Response,
     responses=_stream_responses(
         {
             404: "UNKNOWN_CHAT: the user has no such chat; UNKNOWN_DOMAIN: its domain is gone.",

@@ -10,7 +10,7 @@ from starlette.responses import PlainTextResponse
 from serving.identity import user_of
 from serving.paging import CursorQuery, LimitQuery, cursor_of, place_of
 from serving.platform import platform_of
-from serving.routes.declared import BODY_PROBLEMS, problems
+from serving.routes.declared import BODY_PROBLEMS, LOCATION, followed, problems
 from serving.wire import Name
 from serving.work.idempotency import IdempotencyKey
 from serving.work.ingestion_wire import IngestionBody, IngestionInfo, IngestionPage
@@ -33,6 +33,7 @@ ToolName = Annotated[
     ),
 ]
 
+_THEN = followed(("get_ingestion", "get_log", "cancel_ingestion"), "tool_or_run", "/runId")
 _STARTED = problems(
     {
         **BODY_PROBLEMS,
@@ -47,7 +48,9 @@ _STARTED = problems(
     200: {
         "model": IngestionInfo,
         "description": "The run that the same request with the same key started before.",
-    }
+        "headers": LOCATION,
+    },
+    202: {"description": "The run, accepted.", "headers": LOCATION, **_THEN},
 }
 _UNKNOWN = {404: "UNKNOWN_INGESTION: the user has no such run."}
 _CANCELLED = problems(

@@ -9,21 +9,30 @@ from fastapi import APIRouter, Path, Query, Request
 
 from serving.errors import ApiError
 from serving.platform import platform_of
+from serving.routes.declared import followed, problems
 from serving.turns import open_domain
-from serving.wire import DomainInfo, Domains, Entities, EntityInfo, Name, Page, PageSentence, Problem
+from serving.wire import DomainInfo, Domains, Entities, EntityInfo, Name, Page, PageSentence
 from toolkit.documents import SUMMARY_SENTENCE
 from toolkit.execution import run_tool_method
 from toolkit.knowledge import Entity, Knowledge
 
 logger = logging.getLogger(__name__)
 
-router = APIRouter(prefix="/api", tags=["knowledge"], responses={404: {"model": Problem}})
+router = APIRouter(prefix="/api", tags=["knowledge"])
+
+_THEN = followed(("document_page", "entities"), "domain", "/domains/0/name")
+_UNREADABLE = {503: "STORE_UNREADABLE: the domain's store is damaged or of another version."}
+_UNKNOWN = {**_UNREADABLE, 404: "UNKNOWN_DOMAIN."}
+_UNKNOWN_PAGE = {
+    **_UNREADABLE,
+    404: "UNKNOWN_DOMAIN; UNKNOWN_PAGE: the document has no such page, or is gone.",
+}
 
 DocumentId = Annotated[str, Path(pattern=r"^\d{1,19}$", description="As in a source; a string of digits.")]
 Domain = Annotated[Name, Query(description="Name of the domain.")]
 
 
-@router.get("/domains")
+@router.get("/domains", responses=problems(_UNREADABLE) | {200: _THEN})
 async def domains(request: Request) -> Domains:
     """The domains there are."""
     chat = platform_of(request).chat
@@ -39,7 +48,7 @@ async def domains(request: Request) -> Domains:
     return Domains(domains=tuple(found))
 
 
-@router.get("/documents/{document_id}/pages/{page}")
+@router.get("/documents/{document_id}/pages/{page}", responses=problems(_UNKNOWN_PAGE))
 async def document_page(
     request: Request, document_id: DocumentId, page: Annotated[int, Path(ge=0, le=2**31 - 1)], domain: Domain
 ) -> Page:
@@ -71,7 +80,7 @@ async def document_page(
     )
 
 
-@router.get("/entities")
+@router.get("/entities", responses=problems(_UNKNOWN))
 async def entities(
     request: Request,
     domain: Domain,

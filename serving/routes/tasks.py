@@ -10,7 +10,7 @@ from serving.errors import ApiError
 from serving.identity import user_of
 from serving.paging import CursorQuery, LimitQuery, cursor_of, place_of
 from serving.platform import platform_of
-from serving.routes.declared import BODY_PROBLEMS, problems
+from serving.routes.declared import BODY_PROBLEMS, LOCATION, followed, problems
 from serving.wire import Name
 from serving.work.idempotency import IdempotencyKey
 from serving.work.parameters import task_request
@@ -32,6 +32,7 @@ Parameters = Annotated[
     Body(description="The fields of the task's request class, by name."),
 ]
 
+_THEN = followed(("get_task", "cancel_task"), "type_or_id", "/taskId")
 _STARTED = problems(
     {
         **BODY_PROBLEMS,
@@ -44,7 +45,9 @@ _STARTED = problems(
     200: {
         "model": TaskInfo,
         "description": "The task that the same request with the same key started before.",
-    }
+        "headers": LOCATION,
+    },
+    202: {"description": "The task, accepted.", "headers": LOCATION, **_THEN},
 }
 _UNKNOWN = {404: "UNKNOWN_TASK: the user has no such task."}
 _CANCELLED = problems(
