@@ -245,7 +245,8 @@ class ChatRun:
         if result.mode is ResultMode.ANSWER:
             fields = {"content": result.answer_text, "contentType": result.content_type}
             await self._channel.send("ANSWER", fields)
-            answer = Answer(result.answer_text, content_type=result.content_type)
+            introduction = self._transcript.text or None
+            answer = Answer(result.answer_text, content_type=result.content_type, introduction=introduction)
         else:
             answer = Answer(self._final_text.text or self._transcript.text)
         await self._finish(answer)

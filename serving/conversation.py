@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from serving.chat import ChatRun
+from serving.errors import turn_error
 from serving.events import EventChannel
 from serving.identity import User
 from serving.platform import Platform
@@ -62,7 +63,8 @@ async def run_turn(
             end = recorder.give_back if platform.stopping.is_set() else recorder.finish
             await end(broken_off)
         raise
-    except Exception:
+    except Exception as error:
         if not recorder.ended:
-            await recorder.finish(replace(run.so_far, status=TurnStatus.FAILED))
+            failed = replace(run.so_far, status=TurnStatus.FAILED, error=turn_error(error).to_wire())
+            await recorder.finish(failed)
         raise

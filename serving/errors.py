@@ -40,6 +40,18 @@ class TurnError(ServingError):
         self.code = code
         self.message = message
 
+    def to_wire(self) -> dict[str, str]:
+        """{code, message}."""
+        return {"code": self.code, "message": self.message}
+
+
+def turn_error(error: Exception) -> TurnError:
+    """What the user is told of an answer that broke off; a fault of the server's is not told whole."""
+    if isinstance(error, TurnError):
+        return error
+    message = "The answer broke off because of a fault in the server; its log tells more."
+    return TurnError("INTERNAL_ERROR", message)
+
 
 def unknown_domain(domain: str, there_are: Sequence[str]) -> ApiError:
     """404 that names the domains there are."""

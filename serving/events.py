@@ -13,7 +13,7 @@ from typing import Any
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from serving.errors import TurnError
+from serving.errors import TurnError, turn_error
 from toolkit.emitter import LLM_GENERATION, SEGMENT_BREAK, ProgressEvent
 from toolkit.errors import shown
 
@@ -24,6 +24,7 @@ LONGEST_QUEUE = 1000
 LONGEST_JOINED = 4096
 """Characters up to which waiting texts are joined."""
 KEEPALIVE = b": keep-alive\n\n"
+_STOPPING = TurnError("SERVER_STOPPING", "The server is stopping; ask again shortly.")
 OWN_STATUSES = frozenset(
     {"CHAT", "ANSWER", "INTERACTIVE_QUESTION", "QUESTION_DROPPED", "SOURCES", "TRACE", "DONE", "ERROR"}
 )
@@ -195,14 +196,12 @@ class EventStream(Response):
             await self._work(channel)
             await channel.send("DONE")
         except asyncio.CancelledError:
-            channel.end("ERROR", _error("SERVER_STOPPING", "The server is stopping; ask again shortly."))
+            channel.end("ERROR", {"error": _STOPPING.to_wire()})
             raise
-        except TurnError as error:
-            await channel.send("ERROR", _error(error.code, error.message))
-        except Exception:
-            logger.exception("chat %s: the answer broke off", self._chat_id)
-            message = "The answer broke off because of a fault in the server; its log tells more."
-            await channel.send("ERROR", _error("INTERNAL_ERROR", message))
+        except Exception as error:
+            if not isinstance(error, TurnError):
+                logger.exception("chat %s: the answer broke off", self._chat_id)
+            await channel.send("ERROR", {"error": turn_error(error).to_wire()})
         finally:
             channel.close()
 
@@ -238,7 +237,3 @@ async def _cancel_on_stop(stopping: asyncio.Event, grace: float, work: asyncio.T
     await stopping.wait()
     await asyncio.sleep(grace)
     work.cancel()
-
-
-def _error(code: str, message: str) -> dict[str, Any]:
-    return {"error": {"code": code, "message": message}}

@@ -19,6 +19,8 @@ async def check_ended(history: History, turn_id: str) -> None:
 async def replay(history: History, turn_id: str, channel: EventChannel) -> None:
     """Send what the turn ended with: its question, or its answer and sources."""
     answer = await history.answer(turn_id)
+    if answer["introduction"]:
+        await channel.send(LLM_GENERATION, {"content": answer["introduction"]})
     if answer["kind"] == MessageKind.QUESTION:
         await channel.send("INTERACTIVE_QUESTION", {"question": answer["question"]})
     elif answer["content_type"] is not None:
@@ -29,6 +31,8 @@ async def replay(history: History, turn_id: str, channel: EventChannel) -> None:
             await channel.send(LLM_GENERATION, {"content": answer["content"]})
         if answer["sources"] is not None:
             await channel.send("SOURCES", {"sources": answer["sources"]})
+    if answer["error"]:
+        raise TurnError(**answer["error"])
     if answer["status"] != TurnStatus.DONE:
         message = "The answer broke off; send the message again, with another Idempotency-Key or none."
         raise TurnError(str(answer["status"]), message)

@@ -12,6 +12,7 @@ from serving.answering import Answerer
 from serving.errors import ApiError, shortened, unknown_domain
 from serving.identity import User
 from serving.judging import Judge
+from serving.parameters import sent_request
 from serving.phrases import LANGUAGES, DomainPrompts
 from serving.progress import TurnProgress
 from serving.running import refusal
@@ -22,7 +23,7 @@ from toolkit.activation import ToolKind, kind_of
 from toolkit.errors import ToolParametersError, ToolRequestError, UnknownToolError
 from toolkit.execution import run_tool_method
 from toolkit.knowledge import Knowledge, KnowledgeBase
-from toolkit.parameters import plain_parameters, validated_parameters
+from toolkit.parameters import plain_parameters
 from toolkit.registry import ToolRegistry
 from toolkit.threads import DaemonThreadPool
 from toolkit.tool import ChatbotTool
@@ -104,7 +105,7 @@ async def _named_tool(
             raise ApiError(403, "TOOL_NOT_ELIGIBLE", f"Tool {tool.name!r} is not open to this user.")
         if request.tool_parameters is None:
             return tool, None
-        parameters = validated_parameters(tool.request_class, request.tool_parameters)
+        parameters = sent_request(tool.request_class, request.tool_parameters, f"tool {tool.name!r}")
         return tool, plain_parameters(parameters)
     except UnknownToolError as error:
         raise ApiError(404, "UNKNOWN_TOOL", str(error)) from error

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal
+from unicodedata import category
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 from pydantic.alias_generators import to_camel
 from pydantic.config import JsonDict
 
@@ -27,6 +28,14 @@ class Wire(BaseModel):
     """camelCase on the wire, snake_case here; unknown fields are an error."""
 
     model_config = ConfigDict(alias_generator=to_camel, validate_by_name=True, extra="forbid", frozen=True)
+
+
+def _title(text: str) -> str:
+    """On one line, without control characters. Raises ValueError when nothing is left."""
+    title = " ".join("".join(" " if category(letter) == "Cc" else letter for letter in text).split())
+    if not any(letter.isprintable() for letter in title):
+        raise ValueError("a title needs at least one visible character")
+    return title
 
 
 class ChatRequest(Wire):
@@ -118,6 +127,18 @@ class MessageInfo(Wire):
     question: dict[str, Any] | None
     trace: dict[str, Any] | None
     """Only where it was asked for."""
+    introduction: str | None
+    """Text that was streamed ahead of the content."""
+    error: dict[str, str] | None
+    """Of FAILED: its `code` and `message`."""
+
+
+class PendingQuestion(Wire):
+    """A question that waits for its answer."""
+
+    question: dict[str, Any]
+    expires_at: Time | None
+    """Until then it can be answered."""
 
 
 class Chat(ChatInfo):
@@ -125,7 +146,10 @@ class Chat(ChatInfo):
 
     messages: tuple[MessageInfo, ...]
     next: int | None
-    """As `after`: the next page; null on the last one."""
+    """As `after`: the messages behind these; null when there are none."""
+    previous: int | None
+    """As `before`: the messages ahead of these; null when there are none."""
+    pending_question: PendingQuestion | None
 
 
 class ChatTitle(Wire):
@@ -133,7 +157,8 @@ class ChatTitle(Wire):
 
     title: Annotated[
         str,
-        StringConstraints(strip_whitespace=True, min_length=1, max_length=200),
+        AfterValidator(_title),
+        StringConstraints(max_length=200),
         Field(json_schema_extra=_NOT_BLANK),
     ]
 

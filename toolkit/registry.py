@@ -28,6 +28,8 @@ from toolkit.tool import ChatbotTool
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
+_STARTABLE = (ToolKind.ROUTED, ToolKind.ORCHESTRATED)
+"""Kinds whose tools a chat request can start by name."""
 
 
 class ToolRegistry:
@@ -120,9 +122,10 @@ class ToolRegistry:
         Raises UnknownToolError, and ToolNotActivatableError for an ingestion, task or orchestrator tool or
         one that does not serve this domain and these systems.
         """
-        tool = self.get(name)
+        tools = {tool.name: tool for tool in self._tools}
+        tool = tools[name] if name in tools else _named(name, self._startable(domain, systems), "tool")
         kind = kind_of(tool)
-        if kind not in (ToolKind.ROUTED, ToolKind.ORCHESTRATED):
+        if kind not in _STARTABLE:
             raise ToolNotActivatableError(
                 f"tool {name!r} is of kind {kind.value} and cannot be started in a chat"
             )
@@ -133,6 +136,10 @@ class ToolRegistry:
                 f"systems {', '.join(systems) or 'none'}"
             )
         return tool
+
+    def _startable(self, domain: str, systems: Sequence[str]) -> dict[str, ChatbotTool[Any]]:
+        kinds = [tool for tool in self._tools if kind_of(tool) in _STARTABLE]
+        return {tool.name: tool for tool in active_tools(kinds, domain, systems)}
 
     def _fresh(self, pattern: OrchestratorTool[Any]) -> OrchestratorTool[Any]:
         try:

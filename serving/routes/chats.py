@@ -13,12 +13,14 @@ from serving.paging import CursorQuery, cursor_of, place_of
 from serving.platform import platform_of
 from serving.routes.declared import BODY_PROBLEMS, problems
 from serving.state.history import History
-from serving.wire import Chat, ChatId, ChatInfo, ChatList, ChatTitle, MessageInfo
+from serving.wire import Chat, ChatId, ChatInfo, ChatList, ChatTitle, MessageInfo, PendingQuestion
 
 router = APIRouter(prefix="/api/chatbot/chats", tags=["history"])
 
 Id = Annotated[ChatId, Path(description="As the event CHAT gave it.")]
 Limit = Annotated[int, Query(ge=1, le=100, description="Longest page.")]
+_LAST = 2**31 - 1
+"""Behind every place in a chat."""
 _UNKNOWN = {404: "UNKNOWN_CHAT: the user has no such chat."}
 
 
@@ -44,17 +46,27 @@ async def get_chat(
     request: Request,
     chat_id: Id,
     limit: Limit = 50,
-    after: Annotated[int, Query(ge=-1, le=2**31 - 1, description="Place behind which to begin.")] = -1,
+    after: Annotated[int, Query(ge=-1, le=_LAST, description="Place behind which to begin.")] = -1,
+    before: Annotated[
+        int | None,
+        Query(ge=0, le=_LAST, description=f"Place ahead of which to end; the newest messages: {_LAST}."),
+    ] = None,
     trace: Annotated[bool, Query(description="With the traces.")] = False,
 ) -> Chat:
     """A chat with its messages, questions of tools and their answers among them."""
-    history, owner = await _history(request), user_of(request).name
-    chat = await history.chat(owner, chat_id)
-    rows = await history.messages(owner, chat_id, limit + 1, after)
+    history = await _history(request)
+    found = await history.opened(user_of(request).name, chat_id, limit, after, before)
+    places = [row["sequence"] for row in found.messages]
+    pending = found.pending and {
+        "question": found.pending.question,
+        "expires_at": found.pending.expires_at and _iso(found.pending.expires_at),
+    }
     return Chat(
-        **_chat(chat),
-        messages=tuple(_message(row, with_trace=trace) for row in rows[:limit]),
-        next=rows[limit - 1]["sequence"] if len(rows) > limit else None,
+        **_chat(found.chat),
+        messages=tuple(_message(row, with_trace=trace) for row in found.messages),
+        next=places[-1] if places and places[-1] < found.chat["next_sequence"] - 1 else None,
+        previous=places[0] if places and places[0] > 0 else None,
+        pending_question=pending and PendingQuestion(**pending),
     )
 
 
@@ -106,6 +118,8 @@ def _message(row: Mapping[str, Any], *, with_trace: bool) -> MessageInfo:
         "domain",
         "generation",
         "question",
+        "introduction",
+        "error",
     )
     return MessageInfo(
         **{name: row[name] for name in same},

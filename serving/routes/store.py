@@ -28,7 +28,7 @@ _UNKNOWN_PAGE = {
     404: "UNKNOWN_DOMAIN; UNKNOWN_PAGE: the document has no such page, or is gone.",
 }
 
-DocumentId = Annotated[str, Path(pattern=r"^\d{1,19}$", description="As in a source; a string of digits.")]
+DocumentId = Annotated[str, Path(pattern=r"^[0-9]{1,19}$", description="As in a source; a string of digits.")]
 Domain = Annotated[Name, Query(description="Name of the domain.")]
 
 

@@ -9,11 +9,11 @@ from fastapi import APIRouter, Body, Path, Request, Response
 from serving.errors import ApiError
 from serving.identity import user_of
 from serving.paging import CursorQuery, LimitQuery, cursor_of, place_of
+from serving.parameters import task_request
 from serving.platform import platform_of
 from serving.routes.declared import BODY_PROBLEMS, LOCATION, followed, problems
 from serving.wire import Name
 from serving.work.idempotency import IdempotencyKey
-from serving.work.parameters import task_request
 from serving.work.records import JobStatus, json_value
 from serving.work.wire import KeyHeader, TaskInfo, TaskPage
 from toolkit.errors import ToolParametersError, UnknownToolError

@@ -134,6 +134,8 @@ class ChatStore:
             generation=answer.generation,
             sources=answer.sources,
             trace=answer.trace,
+            introduction=answer.introduction and storable(answer.introduction),
+            error=answer.error,
         )
 
     async def _begun(self, connection: AsyncConnection, turn_id: str) -> BegunTurn:

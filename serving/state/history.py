@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +28,23 @@ class Exchange:
     content: str
 
 
+@dataclass(frozen=True, slots=True)
+class WaitingQuestion:
+    """A question that waits for its answer."""
+
+    question: Mapping[str, Any]
+    expires_at: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedChat:
+    """Rows of a chat and of some of its messages, in their order."""
+
+    chat: Mapping[str, Any]
+    messages: Sequence[Mapping[str, Any]]
+    pending: WaitingQuestion | None
+
+
 @whole_transactions
 class History:
     """The chats of all owners."""
@@ -46,22 +63,24 @@ class History:
         async with self._database.reading() as connection:
             return [dict(row._mapping) for row in (await connection.execute(query)).all()]
 
-    async def chat(self, owner: str, chat_id: str) -> dict[str, Any]:
-        """One chat, without its messages. Raises ApiError (404)."""
-        async with self._database.reading() as connection:
-            return await _owned(connection, owner, chat_id)
+    async def opened(
+        self, owner: str, chat_id: str, limit: int, after: int = -1, before: int | None = None
+    ) -> OpenedChat:
+        """A chat with the first messages behind place `after`, or else the last ones ahead of place `before`.
 
-    async def messages(self, owner: str, chat_id: str, limit: int, after: int = -1) -> list[dict[str, Any]]:
-        """Messages of a chat in their order, those behind place `after`. Raises ApiError (404)."""
-        query = (
-            select(messages)
-            .where(messages.c.chat_id == chat_id, messages.c.sequence > after)
-            .order_by(messages.c.sequence)
-            .limit(limit)
-        )
+        Raises ApiError (404).
+        """
+        place = messages.c.sequence
+        of_chat = select(messages).where(messages.c.chat_id == chat_id).limit(limit)
+        if before is None:
+            query = of_chat.where(place > after).order_by(place)
+        else:
+            query = of_chat.where(place < before).order_by(place.desc())
         async with self._database.reading() as connection:
-            await _owned(connection, owner, chat_id)
-            return [dict(row._mapping) for row in (await connection.execute(query)).all()]
+            chat = await _owned(connection, owner, chat_id)
+            rows = [dict(row._mapping) for row in (await connection.execute(query)).all()]
+            pending = await _pending(connection, chat_id)
+        return OpenedChat(chat, sorted(rows, key=lambda row: int(row["sequence"])), pending)
 
     async def before(self, chat_id: str, sequence: int, limit: int) -> list[Exchange]:
         """The newest messages before a place in a chat, oldest first; questions of tools are among them."""
@@ -106,11 +125,8 @@ class History:
         """Give a chat a title. Raises ApiError (404)."""
         async with self._database.writing() as connection:
             await _owned(connection, owner, chat_id)
-            await connection.execute(
-                update(chats)
-                .where(chats.c.chat_id == chat_id)
-                .values(title=storable(title), updated_at=time.time())
-            )
+            own = update(chats).where(chats.c.chat_id == chat_id)
+            await connection.execute(own.values(title=storable(title)))
             return await _owned(connection, owner, chat_id)
 
     async def delete(self, owner: str, chat_id: str) -> None:
@@ -123,6 +139,19 @@ class History:
         """Take all chats of an owner out of every table."""
         async with self._database.writing() as connection:
             await _delete(connection, chats.c.owner == owner)
+
+
+async def _pending(connection: AsyncConnection, chat_id: str) -> WaitingQuestion | None:
+    asking = (
+        select(turns.c.progress, turns.c.expires_at)
+        .where(turns.c.chat_id == chat_id, turns.c.status == TurnStatus.ASKING)
+        .order_by(turns.c.answer_sequence)
+        .limit(1)
+    )
+    row = (await connection.execute(asking)).first()
+    if row is None or (row.expires_at is not None and row.expires_at <= time.time()):
+        return None
+    return WaitingQuestion(row.progress["questions"][0]["question"], row.expires_at)
 
 
 async def _delete(connection: AsyncConnection, wanted: ColumnElement[bool]) -> None:

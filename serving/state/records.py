@@ -67,6 +67,10 @@ class Answer:
     generation: int | None = None
     sources: list[dict[str, Any]] | None = None
     trace: dict[str, Any] | None = None
+    introduction: str | None = None
+    """What was streamed ahead of a content that came whole."""
+    error: dict[str, str] | None = None
+    """`code` and `message` of a turn that failed."""
 
 
 def storable(text: str) -> str:

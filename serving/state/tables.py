@@ -70,6 +70,8 @@ messages = Table(
     Column("sources", JSON),
     Column("question", JSON),
     Column("trace", JSON),
+    Column("introduction", Text),
+    Column("error", JSON),
     Index(None, "turn_id"),
 )
 """In the order of `sequence`. An answer's place is taken together with that of its question."""

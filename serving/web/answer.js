@@ -31,9 +31,10 @@ export class Answer {
   }
 
   fill(message) {
+    if (message.introduction) this.say(message.introduction);
     if (message.content) this.give(message.content, message.contentType);
     this.list(message.sources);
-    if (message.status === "FAILED") this.fail(t.ended.FAILED);
+    if (message.status === "FAILED") this.fail(message.error?.message ?? t.ended.FAILED);
     else if (t.ended[message.status]) this.note(t.ended[message.status]);
     this.end();
   }

@@ -9,7 +9,7 @@ import threading
 from concurrent.futures import Executor
 from typing import Any
 
-from serving.work.parameters import task_request
+from serving.parameters import task_request
 from serving.work.progress import StoredProgress
 from serving.work.records import Job, JobEnd, JobStatus, json_value
 from toolkit.errors import TaskCancelledError, shown

@@ -123,7 +123,7 @@ def test_an_orchestrator_that_can_no_longer_be_made_is_a_typed_error() -> None:
 @pytest.mark.parametrize(
     ("name", "error", "message"),
     [
-        ("absent", UnknownToolError, "no tool 'absent'; valid are: conductor, export, fill, lookup, of_lab"),
+        ("absent", UnknownToolError, "no tool 'absent'; valid are: lookup"),
         ("fill", ToolNotActivatableError, "of kind INGESTION"),
         ("export", ToolNotActivatableError, "of kind ASYNC_TASK"),
         ("conductor", ToolNotActivatableError, "of kind ORCHESTRATOR"),

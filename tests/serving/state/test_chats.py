@@ -47,7 +47,7 @@ async def test_messages_of_two_processes_keep_their_pairs_and_places(open_state:
         await chats.finish(begun.turn_id, Answer(f"válasz {number}", generation=number))
 
     await asyncio.gather(*(turn(number) for number in range(24)))
-    found = await states[0].history.messages("anna", "c", 100)
+    found = (await states[0].history.opened("anna", "c", 100)).messages
     assert [each["sequence"] for each in found] == list(range(48))
     pairs = [(found[at]["content"], found[at + 1]["content"]) for at in range(0, 48, 2)]
     assert sorted(pairs) == sorted((f"kérdés {number}", f"válasz {number}") for number in range(24))
@@ -85,7 +85,7 @@ async def test_texts_that_no_database_takes_are_kept_without_what_it_refuses(
         sent, content_type=sent, sources=[{"text": sent}], trace={"notes": [sent], "number": 1e300}
     )
     await state.chats.finish(begun.turn_id, answer)
-    question, told = await state.history.messages("anna", "c", 10)
+    question, told = (await state.history.opened("anna", "c", 10)).messages
     assert (question["content"], told["content"]) == (kept, kept)
     assert (told["content_type"], told["sources"], told["trace"]) == (
         kept[:100],
@@ -100,8 +100,7 @@ async def test_an_owner_sees_renames_and_deletes_his_own_alone(state: State) -> 
         await state.chats.begin(owner, message("x"), f"{owner}s")
     history = state.history
     for call in (
-        history.chat("bela", "annas"),
-        history.messages("bela", "annas", 10),
+        history.opened("bela", "annas", 10),
         history.rename("bela", "annas", "y"),
         history.delete("bela", "annas"),
         state.chats.begin("bela", message("x"), "annas"),
@@ -201,7 +200,7 @@ async def test_writers_of_two_processes_wait_for_one_another(state_url: str, sta
     ] == [(0, "")] * 2
     seen: list[tuple[str, str]] = []
     for name in ("c0", "c1", "c2"):
-        found = await state.history.messages("anna", name, 1000)
+        found = (await state.history.opened("anna", name, 1000)).messages
         assert [each["sequence"] for each in found] == list(range(len(found)))
         seen += [
             (asked["content"], told["content"]) for asked, told in zip(found[::2], found[1::2], strict=True)

@@ -52,7 +52,7 @@ async def refused(call: Awaitable[Any]) -> str:
 
 
 async def told(state: State) -> list[tuple[str, str, str]]:
-    found = await state.history.messages("anna", "c", 100)
+    found = (await state.history.opened("anna", "c", 100)).messages
     assert [each["sequence"] for each in found] == list(range(len(found)))
     return [(each["kind"], each["status"], each["content"]) for each in found]
 

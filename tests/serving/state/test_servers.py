@@ -98,4 +98,4 @@ async def test_a_write_is_whole_although_its_caller_leaves_and_again(state: Stat
         renaming.cancel()
     with pytest.raises(asyncio.CancelledError):
         await renaming
-    assert (await state.history.chat("anna", "c"))["title"] == "kész"
+    assert (await state.history.opened("anna", "c", 1)).chat["title"] == "kész"
