@@ -16,8 +16,9 @@ from retrieval.tools.entity import EntityAnalysisTool
 from retrieval.tools.rag import RAGRetrievalTool
 from serving.answering import Answerer, FallbackAnswerer, ModelAnswerer
 from serving.explicit import ParameterAwareAssistant
-from serving.guard import GuardMiddleware
+from serving.guard import DESCRIPTION, GuardMiddleware
 from serving.judging import Judge
+from serving.metrics import MeteringMiddleware, Metrics
 from serving.model import model_of
 from serving.model_judge import ModelJudge
 from serving.offline.assistant import OfflineAssistant
@@ -27,7 +28,7 @@ from serving.offline.words import word_keys
 from serving.phrases import LANGUAGES, DomainPrompts
 from serving.platform import Platform
 from serving.problems import install_problem_handlers
-from serving.routes import chat, chats, health, ingestion, store, tasks, web
+from serving.routes import chat, chats, health, ingestion, metrics, store, tasks, web
 from serving.routes.declared import TOKEN
 from serving.scoping import ScopedKnowledgeBase
 from serving.settings import Settings
@@ -87,20 +88,22 @@ def create_app(
     app = FastAPI(
         title="Tudástár",
         summary="Answers over knowledge stores, every sentence with its source.",
-        openapi_url="/api/openapi.json",
+        openapi_url=DESCRIPTION,
         docs_url=None,
         redoc_url=None,
         lifespan=lifespan,
         generate_unique_id_function=lambda route: route.name,
     )
-    app.state.platform = Platform(settings, services, state, work)
+    app.state.platform = Platform(settings, services, state, work, services.metrics)
     install_problem_handlers(app)
-    for routes in (chat, chats, store, tasks, ingestion):
+    for routes in (chat, chats, store, tasks, ingestion, metrics):
         app.include_router(routes.router, dependencies=[TOKEN] if settings.tokens else [])
     for open_routes in (health, web):
         app.include_router(open_routes.router)
+    app.mount("/static/swagger", web.swagger_files(), name="swagger")
     app.mount("/static", web.PageFiles(), name="static")
     _add_guards(app, settings)
+    app.add_middleware(MeteringMiddleware, metrics=services.metrics)
     return app
 
 
@@ -126,7 +129,7 @@ def _chat_services(
     )
     executor = DaemonThreadPool(WORKER_THREADS, name="serving")
     prompts = DomainPrompts(settings.domain_prompts)
-    return ChatServices(registry, knowledge, judge, answerer, settings.limits, executor, prompts)
+    return ChatServices(registry, knowledge, judge, answerer, settings.limits, executor, prompts, Metrics())
 
 
 def _add_guards(app: FastAPI, settings: Settings) -> None:

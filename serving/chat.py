@@ -53,7 +53,9 @@ class ChatRun:
         self._trace = turn.progress.trace if turn.progress else Trace()
         self._trace.generation = turn.knowledge.generation
         step_tools = (*self._routed, *self._orchestrated)
-        self._runner = ToolRunner(services.limits, services.executor, self._trace, step_tools)
+        self._runner = ToolRunner(
+            services.limits, services.executor, self._trace, step_tools, services.metrics.tool_ended
+        )
         self._final_text = FinalText(self._trace)
         self._transcript = Transcript(channel)
 

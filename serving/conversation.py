@@ -53,18 +53,21 @@ async def run_turn(
     seconds = platform.settings.question_hours * SECONDS_PER_HOUR
     recorder = TurnRecorder(platform.state, turn_id, seconds)
     run = ChatRun(platform.chat, turn, channel, recorder)
-    try:
-        if dropped_question is not None:
-            await channel.send("QUESTION_DROPPED", {"question": dropped_question})
-        await run.run(with_trace=turn.request.trace or platform.settings.trace)
-    except asyncio.CancelledError:
-        if not recorder.ended:
-            broken_off = replace(run.so_far, status=TurnStatus.INTERRUPTED)
-            end = recorder.give_back if platform.stopping.is_set() else recorder.finish
-            await end(broken_off)
-        raise
-    except Exception as error:
-        if not recorder.ended:
-            failed = replace(run.so_far, status=TurnStatus.FAILED, error=turn_error(error).to_wire())
-            await recorder.finish(failed)
-        raise
+    with platform.metrics.turn():
+        try:
+            if dropped_question is not None:
+                await channel.send("QUESTION_DROPPED", {"question": dropped_question})
+            await run.run(with_trace=turn.request.trace or platform.settings.trace)
+        except asyncio.CancelledError:
+            if recorder.end is None:
+                broken_off = replace(run.so_far, status=TurnStatus.INTERRUPTED)
+                end = recorder.give_back if platform.stopping.is_set() else recorder.finish
+                await end(broken_off)
+            raise
+        except Exception as error:
+            if recorder.end is None:
+                failed = replace(run.so_far, status=TurnStatus.FAILED, error=turn_error(error).to_wire())
+                await recorder.finish(failed)
+            raise
+        finally:
+            platform.metrics.turn_ended(recorder.end or TurnStatus.FAILED)

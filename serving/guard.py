@@ -17,13 +17,18 @@ from serving.problems import problem_response
 
 SECURITY_HEADERS = {
     "Content-Security-Policy": (
-        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
         "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     ),
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
+
+GUARDED = ("/api", "/metrics")
+"""Paths that take the user's token."""
+DESCRIPTION = "/api/openapi.json"
+"""Open to all, since it holds nothing of the users': with it the page of the API can be looked at."""
 
 
 class GuardMiddleware:
@@ -67,10 +72,10 @@ class GuardMiddleware:
     def _check(self, scope: Scope) -> None:
         headers = Headers(scope=scope)
         self._check_host(headers)
-        if not scope["path"].startswith("/api"):
+        if not scope["path"].startswith(GUARDED):
             return
         self._check_origin(headers)
-        set_user(scope, self._user(headers))
+        set_user(scope, self._user(scope["path"], headers))
         self._check_size(headers)
 
     def _check_host(self, headers: Headers) -> None:
@@ -97,8 +102,8 @@ class GuardMiddleware:
         if not (same or given in self._cors_origins or "*" in self._cors_origins):
             raise _foreign_origin(origin)
 
-    def _user(self, headers: Headers) -> User:
-        if not self._tokens:
+    def _user(self, path: str, headers: Headers) -> User:
+        if not self._tokens or path == DESCRIPTION:
             return ANONYMOUS
         scheme, _, given = headers.get("authorization", "").partition(" ")
         token = given.strip().encode()

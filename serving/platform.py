@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from starlette.requests import Request
 
+from serving.metrics import Metrics
 from serving.settings import Settings
 from serving.state.state import State
 from serving.turns import ChatServices
@@ -23,6 +24,7 @@ class Platform:
     """Use it by `await state.opened()`."""
     work: Work
     """Use it by `await work.opened()`."""
+    metrics: Metrics
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the server stops: open streams end."""
 

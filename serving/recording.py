@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from serving.progress import TurnProgress
-from serving.state.records import Answer
+from serving.state.records import Answer, TurnStatus
 from serving.state.state import State
 from serving.trace import Trace
 from toolkit.emitter import LLM_GENERATION, ProgressEmitter, ProgressEvent
@@ -62,24 +62,24 @@ class TurnRecorder:
         self._state = state
         self._turn_id = turn_id
         self._question_seconds = question_seconds
-        self.ended = False
-        """Whether the turn has its end, or waits for the user."""
+        self.end: TurnStatus | None = None
+        """What the turn came to; ASKING: it waits for the user."""
 
     async def finish(self, answer: Answer) -> None:
         """Write the answer."""
-        self.ended = True
+        self.end = answer.status
         await self._state.chats.finish(self._turn_id, answer)
 
     async def give_back(self, so_far: Answer) -> None:
         """Have the question that the turn went on with wait again; without one, write what has been said."""
-        self.ended = True
+        self.end = TurnStatus.INTERRUPTED
         await self._state.chats.give_back(self._turn_id, so_far)
 
     async def ask(self, progress: TurnProgress) -> None:
         """Write the open question, with all the work done so far."""
         asked = progress.open_question
         assert asked is not None
-        self.ended = True
+        self.end = TurnStatus.ASKING
         expires_at = time.time() + self._question_seconds
         await self._state.questions.ask(
             self._turn_id, progress.to_json(), asked.question.to_wire(), expires_at

@@ -10,7 +10,7 @@ from concurrent.futures import Executor
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 from serving.settings import Limits
 from serving.steps import run_steps
@@ -26,6 +26,9 @@ from toolkit.results import ResultMode, ToolExecutionResult
 from toolkit.tool import ChatbotTool, ToolCall
 
 logger = logging.getLogger(__name__)
+
+OnEnded: TypeAlias = Callable[[str, str, float], None]
+"""Takes a tool's name, its outcome as in the trace, and the seconds that it took."""
 
 
 class ToolTimeoutError(Exception):
@@ -48,10 +51,12 @@ class ToolRunner:
         executor: Executor,
         trace: Trace,
         step_tools: Sequence[ChatbotTool[Any]] = (),
+        on_ended: OnEnded | None = None,
     ) -> None:
         self._seconds = limits.tool_seconds
         self._running = asyncio.Semaphore(limits.concurrent_tools)
         self._executor = executor
+        self._on_ended = on_ended
         self.trace = trace
         self.step_tools = {tool.name: tool for tool in step_tools if not isinstance(tool, AgentCoordinator)}
         """The tools that a coordinator's step may name."""
@@ -128,6 +133,8 @@ class ToolRunner:
         seconds = time.perf_counter() - started
         documents = len(outcome.result.documents) if outcome.result else 0
         self.trace.ended(entry, outcome.name, seconds=seconds, documents=documents, reason=outcome.reason)
+        if self._on_ended is not None:
+            self._on_ended(tool.name, outcome.name, seconds)
         return outcome.result
 
     async def _outcome(self, tool: ChatbotTool[Any], work: Callable[[], Awaitable[Any]]) -> _Outcome:

@@ -12,6 +12,7 @@ from serving.answering import Answerer
 from serving.errors import ApiError, shortened, unknown_domain
 from serving.identity import User
 from serving.judging import Judge
+from serving.metrics import Metrics
 from serving.parameters import sent_request
 from serving.phrases import LANGUAGES, DomainPrompts
 from serving.progress import TurnProgress
@@ -42,6 +43,7 @@ class ChatServices:
     limits: Limits
     executor: DaemonThreadPool
     domain_prompts: DomainPrompts
+    metrics: Metrics
 
 
 @dataclass(frozen=True, slots=True)

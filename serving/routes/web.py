@@ -20,6 +20,12 @@ async def index() -> FileResponse:
     return FileResponse(web_folder() / "index.html", headers=_FRESH)
 
 
+@router.get("/docs")
+async def docs() -> FileResponse:
+    """The page of the API, where calls can be tried."""
+    return FileResponse(web_folder() / "docs.html", headers=_FRESH)
+
+
 class PageFiles(StaticFiles):
     """The page's files; a browser asks each time whether they changed."""
 
@@ -31,6 +37,11 @@ class PageFiles(StaticFiles):
         response = super().file_response(*args, **kwargs)  # type: ignore[arg-type]
         response.headers.update(_FRESH)
         return response
+
+
+def swagger_files() -> StaticFiles:
+    """Swagger UI, as a package ships it; nothing comes from the network."""
+    return StaticFiles(packages=[("fastapi_offline", "static")])
 
 
 def web_folder() -> Path:

@@ -70,6 +70,12 @@ class JobStore:
         async with self._database.reading() as connection:
             return await self._owned(connection, owner, job_id)
 
+    async def counts(self) -> dict[str, int]:
+        """How many jobs of all owners there are, by status."""
+        query = select(jobs.c.status, func.count()).where(jobs.c.kind == self.kind).group_by(jobs.c.status)
+        async with self._database.reading() as connection:
+            return {str(status): count for status, count in (await connection.execute(query)).all()}
+
     async def page(self, owner: str, limit: int, before: tuple[float, str] | None = None) -> list[Job]:
         """An owner's jobs, newest first; those before a (created_at, job_id)."""
         query = select(jobs).where(jobs.c.owner == owner, jobs.c.kind == self.kind)

@@ -37,6 +37,15 @@ class Work:
         self.ingestions.start()
         return self
 
+    async def counts(self) -> dict[tuple[str, str], int]:
+        """How many jobs there are, by kind and status."""
+        stores = (self.tasks.jobs, self.ingestions.jobs)
+        return {
+            (store.kind, status): count
+            for store in stores
+            for status, count in (await store.counts()).items()
+        }
+
     async def close(self) -> None:
         """Stop the tasks of this process, each with a stated end; ingestion runs go on by themselves."""
         await self.ingestions.close()

@@ -6,6 +6,15 @@ from typing import Any
 import httpx
 import pytest
 
+OPEN = (
+    "/",
+    "/static/chat.js",
+    "/docs",
+    "/static/swagger/swagger-ui.css",
+    "/api/openapi.json",
+    "/healthz",
+    "/readyz",
+)
 TOKEN = "0123456789abcdef0123"
 
 
@@ -78,7 +87,7 @@ async def test_r13_0_with_a_token_set_every_api_call_needs_it(
 ) -> None:
     headers = {} if authorization is None else {"Authorization": authorization.encode()}
     async with client_for(make_app(host="0.0.0.0", token=TOKEN)) as client:
-        for path in ("/api/domains", "/api/openapi.json", "/api/nothing"):
+        for path in ("/api/domains", "/api/nothing", "/metrics"):
             response = await client.get(path, headers=headers)
             assert (response.status_code, response.json()["code"]) == (401, "TOKEN_REQUIRED")
             assert response.headers["www-authenticate"] == "Bearer"
@@ -89,8 +98,8 @@ async def test_r13_0_the_token_opens_the_api_and_health_and_page_are_open(
 ) -> None:
     async with client_for(make_app(host="0.0.0.0", token=TOKEN)) as client:
         right = await client.get("/api/domains", headers={"Authorization": f"bearer {TOKEN}"})
-        others = [(await client.get(path)).status_code for path in ("/", "/static/chat.js", "/healthz")]
-    assert (right.status_code, others) == (200, [200, 200, 200])
+        others = [(await client.get(path)).status_code for path in OPEN]
+    assert (right.status_code, others) == (200, [200] * len(OPEN))
 
 
 async def test_a_large_body_is_refused_unread(

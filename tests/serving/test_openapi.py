@@ -23,4 +23,5 @@ async def test_r13_3_the_description_names_every_endpoint(make_app: Any, client_
         "POST /api/tasks/{type_or_id}",
         "GET /api/tasks/{type_or_id}",
         "POST /api/ingestion/{tool_or_run}",
+        "GET /metrics",
     } <= endpoints
