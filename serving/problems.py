@@ -80,6 +80,8 @@ def _lacks_json_type(request: Request) -> bool:
 def _field_problem(item: dict[str, Any]) -> dict[str, str]:
     place = [str(part) for part in item["loc"] if part not in ("body", "query", "path")]
     message = str(item.get("ctx", {}).get("error") or item["msg"])
+    if item["loc"] == ("body",):
+        message = "The request needs a body: a JSON object." if item["type"] != "json_invalid" else message
     return {"field": "" if item["type"] == "json_invalid" else ".".join(place), "message": shortened(message)}
 
 
@@ -93,6 +95,8 @@ async def _http_error(request: Request, error: Exception) -> ProblemResponse:
         allowed = _allowed_methods(request)
         headers = {"Allow": allowed}
         detail = f"{request.method} is not possible at {shortened(request.url.path)}; possible: {allowed}."
+    elif error.status_code == HTTPStatus.BAD_REQUEST:
+        code, detail = "BODY_NOT_JSON", "The body is not JSON in UTF-8."
     else:
         detail = str(error.detail)
     return problem_response(ApiError(error.status_code, code, detail), path=request.url.path, headers=headers)

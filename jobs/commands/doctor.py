@@ -29,6 +29,13 @@ class Finding:
     found: str
     advice: str = ""
 
+    @property
+    def mark(self) -> str:
+        """What stands before it in the list."""
+        if not self.ok:
+            return "missing"
+        return "note" if self.advice else "ok"
+
 
 def doctor(store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
     """Look at Python, Java, models, store and settings, and say what to do where something lacks."""
@@ -37,7 +44,7 @@ def doctor(store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> N
             print_json(asdict(finding))
         else:
             advice = f" → {finding.advice}" if finding.advice else ""
-            print_text(f"{'ok     ' if finding.ok else 'missing'} {finding.what}: {finding.found}{advice}")
+            print_text(f"{finding.mark:7} {finding.what}: {finding.found}{advice}")
 
 
 def _findings(store: Path) -> Iterator[Finding]:
@@ -110,4 +117,4 @@ def _tools(store: Path) -> Iterator[Finding]:
     for left_out in report.left_out:
         yield Finding(f"tool {left_out.what}", False, f"left out, from {left_out.origin}", left_out.reason)
     for warning in report.warnings:
-        yield Finding("tool warning", True, warning)
+        yield Finding("tools", True, "loaded with a warning", warning)

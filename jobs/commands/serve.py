@@ -26,6 +26,8 @@ def serve(
 
     try:
         settings = Settings(**{name: value for name, value in given.items() if value is not None})
+        if not settings.store.exists():
+            say(f"note: {settings.store} is not there yet; `tudastar ingest` makes it, no restart is needed")
         run_server(settings, lambda url: say(f"open {url} in a browser; Ctrl+C ends"))
     except (StartupError, ValueError) as error:
         say(f"error: {error}")

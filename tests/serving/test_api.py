@@ -64,14 +64,29 @@ async def test_what_is_wrong_is_told(
     assert helps in response.json()["detail"]
 
 
-@pytest.mark.parametrize("body", [b"{", b"", b"\xff\xfe", b'{"message": "\\ud800"', b"message=x"])
+@pytest.mark.parametrize(
+    ("body", "expected", "helps"),
+    [
+        (b"{", (400, "BODY_NOT_JSON"), "not valid JSON"),
+        (b"", (422, "INVALID_REQUEST"), "needs a body: a JSON object"),
+        (b"null", (422, "INVALID_REQUEST"), "needs a body: a JSON object"),
+        (b"\xff", (400, "BODY_NOT_JSON"), "JSON in UTF-8"),
+        ('{"message": "őz"}'.encode("latin2"), (400, "BODY_NOT_JSON"), "JSON in UTF-8"),
+        (b'{"message": "\\ud800"', (400, "BODY_NOT_JSON"), "not valid JSON"),
+        (b"message=x", (400, "BODY_NOT_JSON"), "not valid JSON"),
+    ],
+)
 async def test_a_broken_body(
-    make_app: Callable[..., Any], client_for: Callable[..., Any], body: bytes
+    make_app: Callable[..., Any],
+    client_for: Callable[..., Any],
+    body: bytes,
+    expected: tuple[int, str],
+    helps: str,
 ) -> None:
     async with client_for(make_app()) as client:
         response = await client.post(URL, content=body, headers={"Content-Type": "application/json"})
-    status, code = problem(response)
-    assert (status in (400, 422), code in ("BODY_NOT_JSON", "INVALID_REQUEST")) == (True, True)
+    assert problem(response) == expected
+    assert helps in response.json()["detail"]
 
 
 async def test_a_body_without_the_json_type(
