@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal
-from unicodedata import category
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from pydantic.alias_generators import to_camel
 from pydantic.config import JsonDict
 
@@ -28,14 +27,6 @@ class Wire(BaseModel):
     """camelCase on the wire, snake_case here; unknown fields are an error."""
 
     model_config = ConfigDict(alias_generator=to_camel, validate_by_name=True, extra="forbid", frozen=True)
-
-
-def _title(text: str) -> str:
-    """On one line, without control characters. Raises ValueError when nothing is left."""
-    title = " ".join("".join(" " if category(letter) == "Cc" else letter for letter in text).split())
-    if not any(letter.isprintable() for letter in title):
-        raise ValueError("a title needs at least one visible character")
-    return title
 
 
 class ChatRequest(Wire):
@@ -157,7 +148,6 @@ class ChatTitle(Wire):
 
     title: Annotated[
         str,
-        AfterValidator(_title),
         StringConstraints(max_length=200),
         Field(json_schema_extra=_NOT_BLANK),
     ]

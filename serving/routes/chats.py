@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any
+from unicodedata import category
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
+from serving.errors import ApiError
 from serving.identity import user_of
 from serving.paging import CursorQuery, cursor_of, place_of
 from serving.platform import platform_of
@@ -21,6 +23,7 @@ Id = Annotated[ChatId, Path(description="As the event CHAT gave it.")]
 Limit = Annotated[int, Query(ge=1, le=100, description="Longest page.")]
 _LAST = 2**31 - 1
 """Behind every place in a chat."""
+_WRONG_TITLE = "EMPTY_TITLE: nobody could see it. INVALID_REQUEST: it is missing or too long."
 _UNKNOWN = {404: "UNKNOWN_CHAT: the user has no such chat."}
 
 
@@ -70,11 +73,11 @@ async def get_chat(
     )
 
 
-@router.patch("/{chat_id}", responses=problems({**BODY_PROBLEMS, **_UNKNOWN}))
+@router.patch("/{chat_id}", responses=problems({**BODY_PROBLEMS, **_UNKNOWN, 422: _WRONG_TITLE}))
 async def rename_chat(request: Request, chat_id: Id, body: ChatTitle) -> ChatInfo:
-    """Give a chat another title."""
+    """Give a chat another title: one line, control characters left out."""
     history = await _history(request)
-    return ChatInfo(**_chat(await history.rename(user_of(request).name, chat_id, body.title)))
+    return ChatInfo(**_chat(await history.rename(user_of(request).name, chat_id, _title(body.title))))
 
 
 @router.delete("/{chat_id}", status_code=204, responses=problems(_UNKNOWN))
@@ -95,6 +98,14 @@ async def delete_chats(request: Request) -> Response:
 
 async def _history(request: Request) -> History:
     return (await platform_of(request).state.opened()).history
+
+
+def _title(text: str) -> str:
+    """Raises ApiError (422) when nobody could see it."""
+    title = " ".join("".join(" " if category(letter) == "Cc" else letter for letter in text).split())
+    if not any(letter.isprintable() for letter in title):
+        raise ApiError(422, "EMPTY_TITLE", "A title needs at least one visible character.")
+    return title
 
 
 def _chat(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,7 +13,6 @@ from schemathesis import Case, CheckContext, HookContext, Response
 from schemathesis.generation.meta import TestPhase
 
 _FOLLOWERS = {
-    "start_task": ("taskId", "type_or_id", ("get_task", "cancel_task")),
     "start_ingestion": ("runId", "tool_or_run", ("get_ingestion", "get_log", "cancel_ingestion")),
 }
 """By what starts a job: where its id stands, which parameter takes it, and in which operations."""
@@ -68,14 +67,24 @@ def _of_a_chat(case: Case) -> None:
 
 def _new_chat(case: Case) -> str:
     asked = {"message": "?", "domain": "hospital", "toolName": "asking"}
-    headers = {name: value for name, value in (case.headers or {}).items() if name == "Authorization"}
-    url = f"{case.operation.base_url.rstrip('/')}/api/chatbot/chat"
-    answer = httpx.post(url, json=asked, headers=headers)
+    answer = _post(case, "/api/chatbot/chat", asked)
     return answer.text.partition('"chatId":"')[2].partition('"')[0]
+
+
+def _post(case: Case, path: str, body: dict[str, Any]) -> httpx.Response:
+    """Sent by the user of the case."""
+    headers = {name: value for name, value in (case.headers or {}).items() if name == "Authorization"}
+    return httpx.post(f"{case.operation.base_url.rstrip('/')}{path}", json=body, headers=headers)
 
 
 def _of_an_allowed_folder(case: Case) -> None:
     case.body["sources"] = [{"root": os.environ["DOCUMENTS"]} for _ in case.body["sources"]]
+
+
+def _of_a_task(case: Case) -> None:
+    if case.meta.phase.name is not TestPhase.STATEFUL:
+        task = _post(case, "/api/tasks/counting", {"steps": 2, "seconds": 0.05})
+        case.path_parameters = {"type_or_id": task.json()["taskId"]}
 
 
 def _of_a_short_task(case: Case) -> None:
@@ -87,6 +96,8 @@ _PREPARED: dict[str, Callable[[Case], None]] = {
     "get_chat": _of_a_chat,
     "rename_chat": _of_a_chat,
     "delete_chat": _of_a_chat,
+    "get_task": _of_a_task,
+    "cancel_task": _of_a_task,
     "start_ingestion": _of_an_allowed_folder,
     "start_task": _of_a_short_task,
 }
