@@ -7,8 +7,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 from ingestion_machine import IngestionMachine
 
-SEQUENCES = 30
-STEPS = 12
+SEQUENCES = 500
+STEPS = 8
 
 
 def limits(sequences: int) -> settings:
