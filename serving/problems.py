@@ -80,8 +80,8 @@ def _lacks_json_type(request: Request) -> bool:
 def _field_problem(item: dict[str, Any]) -> dict[str, str]:
     place = [str(part) for part in item["loc"] if part not in ("body", "query", "path")]
     message = str(item.get("ctx", {}).get("error") or item["msg"])
-    if item["loc"] == ("body",):
-        message = "The request needs a body: a JSON object." if item["type"] != "json_invalid" else message
+    if item["loc"] == ("body",) and item["type"] != "json_invalid":
+        message = "The request needs a body, which is a JSON object."
     return {"field": "" if item["type"] == "json_invalid" else ".".join(place), "message": shortened(message)}
 
 

@@ -68,8 +68,8 @@ async def test_what_is_wrong_is_told(
     ("body", "expected", "helps"),
     [
         (b"{", (400, "BODY_NOT_JSON"), "not valid JSON"),
-        (b"", (422, "INVALID_REQUEST"), "needs a body: a JSON object"),
-        (b"null", (422, "INVALID_REQUEST"), "needs a body: a JSON object"),
+        (b"", (422, "INVALID_REQUEST"), "needs a body, which is a JSON object"),
+        (b"null", (422, "INVALID_REQUEST"), "needs a body, which is a JSON object"),
         (b"\xff", (400, "BODY_NOT_JSON"), "JSON in UTF-8"),
         ('{"message": "őz"}'.encode("latin2"), (400, "BODY_NOT_JSON"), "JSON in UTF-8"),
         (b'{"message": "\\ud800"', (400, "BODY_NOT_JSON"), "not valid JSON"),

@@ -148,7 +148,7 @@ async def test_r12_2_what_no_database_takes_is_left_out_of_a_result(
         ("counting", {"stepz": 1}, 422, "INVALID_TASK_PARAMETERS", "its fields are: steps, seconds, day"),
         ("counting", {"steps": None}, 422, "INVALID_TASK_PARAMETERS", "steps: "),
         ("failing", {}, 422, "INVALID_TASK_PARAMETERS", "how: Field required"),
-        ("counting", [], 422, "INVALID_REQUEST", "dictionary"),
+        ("counting", [], 422, "INVALID_REQUEST", "JSON object"),
     ],
 )
 async def test_r12_1_parameters_are_checked_before_anything_starts(
