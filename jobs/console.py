@@ -16,7 +16,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from jobs.exit_codes import ExitCode
 from jobs.order import OrderError
 from ner.errors import NerError
-from pipelines.errors import EngineError, IngestionError, SourceError, UnknownContentError
+from pipelines.errors import (
+    EngineError,
+    IngestionError,
+    SourceError,
+    TooManyRejectsError,
+    UnknownContentError,
+)
 from store.errors import (
     CommitConflictError,
     InvalidNameError,
@@ -32,6 +38,7 @@ _CODES: tuple[tuple[type[Exception], ExitCode], ...] = (
     (NoGenerationError, ExitCode.NOT_FOUND),
     (SourceError, ExitCode.NOT_FOUND),
     (UnknownContentError, ExitCode.NOT_FOUND),
+    (TooManyRejectsError, ExitCode.TOO_MANY_REJECTS),
     (InvalidNameError, ExitCode.USAGE),
     (TransferError, ExitCode.USAGE),
     (StoreLockedError, ExitCode.BUSY),

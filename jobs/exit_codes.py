@@ -21,9 +21,12 @@ class ExitCode(IntEnum):
     """Java, a model or a package is missing."""
     QUESTION = 6
     """A tool asks back, and there was no answer to its question."""
+    TOO_MANY_REJECTS = 7
+    """More documents could not be read than the run was allowed; nothing was published."""
 
 
 EXIT_CODE_HELP = """
 Exit codes: 0 done, 1 failed (the message says why), 2 wrong command line, 3 no such source or domain,
-4 another run is writing, 5 something is not installed (see `tudastar doctor`), 6 a tool asks back.
+4 another run is writing, 5 something is not installed (see `tudastar doctor`), 6 a tool asks back,
+7 too many rejects.
 """

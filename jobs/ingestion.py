@@ -18,9 +18,9 @@ from ner.ingestion import (
 )
 from ner.spec import DomainSpec
 from pipelines.errors import IngestionError
+from pipelines.options import NO_OPTIONS, RunOptions
 from pipelines.progress import Progress
 from pipelines.run import PipelineRunner
-from store.retention import KEPT_GENERATIONS
 
 
 def run_order(
@@ -28,14 +28,13 @@ def run_order(
     store: Path,
     make_engine: Callable[[], Any],
     progress: Progress,
-    keep: int = KEPT_GENERATIONS,
-    include_purged: bool = False,
+    options: RunOptions = NO_OPTIONS,
 ) -> IngestionReport:
     """Ingest. Raises OrderError, and what a run raises; the store is then as before."""
     order.check_places()
     tool = ingestion_tool(order, store)
     request = tool.request_class(sources=order.sources)
-    with PipelineRunner(store, make_engine, progress, keep, include_purged) as runner:
+    with PipelineRunner(store, make_engine, progress, options) as runner:
         if isinstance(tool, DomainIngestionTool):
             return runner.run(tool.domain_spec(), request)
         heard = _HeardRunner(runner)

@@ -2,6 +2,7 @@
 
 IngestionError
 ├── SourceError           fix the path that was given
+├── TooManyRejectsError   mend the documents, or allow more rejects
 ├── EngineError           install what is missing, or choose another engine
 ├── UnknownContentError   name a document or source that is there
 └── PurgeError            remove what is named, and purge again
@@ -16,6 +17,10 @@ class IngestionError(Exception):
 
 class SourceError(IngestionError, ValueError):
     """A source that cannot be read or whose name is taken."""
+
+
+class TooManyRejectsError(IngestionError):
+    """More was rejected than the run was allowed to; nothing was published."""
 
 
 class EngineError(IngestionError):

@@ -17,9 +17,11 @@ from ner.spec import DomainSpec
 from ner.text.dictionaries import dictionaries
 from pipelines.engines.contract import Engine, Task
 from pipelines.formats.process import close_parsers
+from pipelines.options import NO_OPTIONS, RejectLimit, RunOptions
 from pipelines.plan import Plan, make_plan, place, source_name
 from pipelines.progress import Progress, SilentProgress
 from pipelines.publish import build_search_index, count_rows, publish_generation
+from pipelines.rejects import check_rejects
 from pipelines.stages.entities import LinkTask, count_entities, resolve, write_names
 from pipelines.stages.graph import PairsTask, write_edges, write_entities
 from pipelines.stages.load import LoadTask
@@ -29,7 +31,7 @@ from store.layout import DomainLayout
 from store.lock import writer_lock
 from store.markers import StageManifest, read_marker, write_marker
 from store.parts import Part
-from store.retention import KEPT_GENERATIONS, collect_garbage
+from store.retention import collect_garbage
 from store.tombstones import Tombstones, read_tombstones, write_tombstones
 
 CODE = Path(__file__).resolve().parent.parent
@@ -55,17 +57,16 @@ class PipelineRunner:
         store: Path,
         make_engine: Callable[[], Engine],
         progress: Progress | None = None,
-        keep: int = KEPT_GENERATIONS,
-        include_purged: bool = False,
+        options: RunOptions = NO_OPTIONS,
     ) -> None:
-        self._keep, self._include_purged = keep, include_purged
+        self._options = options
         self._store = store.absolute()
         self._make_engine = make_engine
         self._progress = progress or SilentProgress()
         self._engine: Engine | None = None
 
     def run(self, spec: DomainSpec, request: IngestionRequest) -> IngestionReport:
-        """Ingest. Raises SourceError, EngineError, StoreError or NerError; the store is then as before."""
+        """Ingest. Raises IngestionError, StoreError or NerError; the last good generation then serves on."""
         layout = DomainLayout.of(self._store, spec.domain)
         fingerprint = digest_of([spec.fingerprint(), code_fingerprint()])
         layout.prepare()
@@ -79,11 +80,11 @@ class PipelineRunner:
                 )
             dictionaries()
             self._engine = self._engine or self._make_engine()
-            run = StagedRun(layout, spec, plan, self._engine, self._progress)
+            run = StagedRun(layout, spec, plan, self._engine, self._progress, self._options.max_rejects)
             commit = run.execute()
-            if self._include_purged:
+            if self._options.include_purged:
                 write_tombstones(layout, purged)
-            collect_garbage(layout, self._keep)
+            collect_garbage(layout, self._options.keep)
         return IngestionReport(
             spec.domain, "published", self._engine.name, commit.number, commit.counts, run.seconds
         )
@@ -91,7 +92,7 @@ class PipelineRunner:
     def _purged(self, layout: DomainLayout, request: IngestionRequest) -> Tombstones:
         """What to leave out; with `include_purged`, nothing of the sources that are named."""
         purged = read_tombstones(layout)
-        for source in request.sources if self._include_purged else ():
+        for source in request.sources if self._options.include_purged else ():
             name = source_name(source)
             purged = purged.without(name, place(source.system, name))
         return purged
@@ -112,8 +113,15 @@ class StagedRun:
     """The stages of one run, each skipped where its marker fits."""
 
     def __init__(
-        self, layout: DomainLayout, spec: DomainSpec, plan: Plan, engine: Engine, progress: Progress
+        self,
+        layout: DomainLayout,
+        spec: DomainSpec,
+        plan: Plan,
+        engine: Engine,
+        progress: Progress,
+        max_rejects: RejectLimit | None = None,
     ) -> None:
+        self._max_rejects = max_rejects
         self.seconds: dict[str, float] = {}
         self._layout, self._spec, self._plan = layout, spec, plan
         self._engine, self._progress = engine, progress
@@ -124,9 +132,11 @@ class StagedRun:
     def execute(self) -> Commit:
         loaded = self._stage("load", self._load)
         self._progress.found(self._root, [*self._taken_over(), *loaded])
+        check_rejects(self._root, [*self._taken_over(), *loaded], self._max_rejects)
         sentences = self._stage("sentences", lambda: self._sentences(loaded))
         recognised = self._stage("mentions", lambda: self._mentions(loaded, sentences))
         per_document = [*self._taken_over(), *loaded, *sentences, *recognised]
+        check_rejects(self._root, per_document, self._max_rejects)
         mentions = self._stage("entities", lambda: self._link(per_document))
         graph = self._stage("graph", lambda: self._graph(per_document, mentions))
         parts = [*per_document, *mentions, *graph]

@@ -18,6 +18,7 @@ from ner.ingestion import IngestionReport, SourceRequest
 from ner.spec import LANGUAGES
 from pipelines.engines.choose import ENGINES, choose, make
 from pipelines.engines.contract import Engine
+from pipelines.options import RejectLimit, RunOptions
 from pipelines.progress import JoinedProgress, Progress
 from store.layout import check_name
 from store.retention import KEPT_GENERATIONS
@@ -51,6 +52,13 @@ def ingest(
     include_purged: Annotated[
         bool, typer.Option("--include-purged", help="Take in again what was purged from these sources.")
     ] = False,
+    max_rejects: Annotated[
+        str | None,
+        typer.Option(
+            envvar="TUDASTAR_MAX_REJECTS",
+            help="With more rejects nothing is published: a number, or a share as 5%.",
+        ),
+    ] = None,
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
@@ -73,14 +81,15 @@ def ingest(
                 raise typer.BadParameter("say to which domain the documents belong", param_hint="--domain")
         if engine not in ENGINES:
             raise typer.BadParameter(f"use one of {', '.join(ENGINES)}", param_hint="--engine")
-        report = _run(wanted, store, engine, run_file, keep, include_purged)
+        options = RunOptions(keep, include_purged, _limit(max_rejects))
+        report = _run(wanted, store, engine, run_file, options)
         if run_file:
             run_file.reported(report)
         print_json(dataclasses.asdict(report)) if as_json else tell_report(report, store)
 
 
 def _run(
-    order: Order, store: Path, engine: str, run_file: RunFile | None, keep: int, include_purged: bool
+    order: Order, store: Path, engine: str, run_file: RunFile | None, options: RunOptions
 ) -> IngestionReport:
     bars = BarProgress()
     progress: Progress = JoinedProgress(bars, run_file) if run_file else bars
@@ -91,7 +100,14 @@ def _run(
         return make(choice)
 
     with bars.shown():
-        return run_order(order, store, make_engine, progress, keep, include_purged)
+        return run_order(order, store, make_engine, progress, options)
+
+
+def _limit(text: str | None) -> RejectLimit | None:
+    try:
+        return None if text is None else RejectLimit.parse(text)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--max-rejects") from error
 
 
 def _read_order(path: Path, more_is_given: bool) -> Order:

@@ -13,6 +13,7 @@ from ner.spec import DomainSpec, RecogniserSpec
 from pipelines.absence import search_everywhere, text_hash
 from pipelines.engines.local import LocalEngine
 from pipelines.errors import PurgeError, SourceError, UnknownContentError
+from pipelines.options import RunOptions
 from pipelines.purge import PurgeReport, Selection, purge
 from pipelines.run import PipelineRunner
 from pipelines.stages.load import document_id
@@ -59,7 +60,9 @@ def grown(ingest: Any, corpus: Path, tmp_path: Path) -> Path:
 
 
 def again(folder: Path, tmp_path: Path, include: bool = False) -> IngestionReport:
-    with PipelineRunner(tmp_path / "store", lambda: LocalEngine(1), include_purged=include) as runner:
+    with PipelineRunner(
+        tmp_path / "store", lambda: LocalEngine(1), options=RunOptions(include_purged=include)
+    ) as runner:
         return runner.run(SPEC, IngestionRequest(sources=(SourceRequest(str(folder)),)))
 
 

@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 from ner.ingestion import IngestionReport, IngestionRequest, SourceRequest
 from ner.spec import DomainSpec, RecogniserSpec
 from pipelines.engines.contract import Engine
 from pipelines.engines.local import LocalEngine
+from pipelines.options import RunOptions
 from pipelines.run import PipelineRunner
 from store.commits import latest_commit
 from store.digest import digest_tables
@@ -58,8 +58,8 @@ def run(
     make_engine: Callable[[], Engine] = lambda: LocalEngine(1),
     include_purged: bool = False,
 ) -> IngestionReport:
-    options: dict[str, Any] = {"include_purged": True} if include_purged else {}
-    with PipelineRunner(store, make_engine, **options) as runner:
+    options = RunOptions(include_purged=include_purged)
+    with PipelineRunner(store, make_engine, options=options) as runner:
         return runner.run(spec, IngestionRequest(sources=requests))
 
 
