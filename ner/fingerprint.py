@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from pathlib import Path
+from collections.abc import Iterator
+from importlib.resources.abc import Traversable
 from typing import Any
 
 
@@ -14,10 +15,26 @@ def digest_of(content: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def digest_of_files(folder: Path, pattern: str = "**/*") -> str:
-    """Hex SHA-256 of a folder's files: relative names and contents, compiled Python left out."""
+def digest_of_files(folder: Traversable, suffix: str = "") -> str:
+    """Hex SHA-256 of a folder's files with this end of name: relative names and contents, compiled Python left out.
+
+    The same for a folder on disk and in a zip.
+    """
     state = hashlib.sha256()
-    for path in sorted(p for p in folder.glob(pattern) if p.is_file() and p.suffix != ".pyc"):
-        state.update(f"{path.relative_to(folder).as_posix()}\0{path.stat().st_size}\0".encode())
-        state.update(path.read_bytes())
+    for place, file in sorted(files_of(folder), key=lambda each: each[0]):
+        if place[-1].endswith(suffix):
+            content = file.read_bytes()
+            state.update(f"{'/'.join(place)}\0{len(content)}\0".encode())
+            state.update(content)
     return state.hexdigest()
+
+
+def files_of(folder: Traversable, *within: str) -> Iterator[tuple[tuple[str, ...], Traversable]]:
+    """All files below a folder, and the parts of their names relative to it, in no order; no compiled Python."""
+    for entry in folder.iterdir():
+        place = (*within, entry.name)
+        if entry.is_dir():
+            if entry.name != "__pycache__":
+                yield from files_of(entry, *place)
+        elif not entry.name.endswith(".pyc"):
+            yield place, entry

@@ -11,11 +11,12 @@ from types import TracebackType
 from typing import Any, Self
 
 from ner.entities import Resolution
-from ner.fingerprint import digest_of, digest_of_files
+from ner.fingerprint import digest_of
 from ner.ingestion import IngestionReport, IngestionRequest
 from ner.spec import DomainSpec
 from ner.text.dictionaries import dictionaries
 from pipelines.engines.contract import Engine, Task
+from pipelines.fingerprint import code_fingerprint
 from pipelines.formats.process import close_parsers
 from pipelines.options import NO_OPTIONS, RejectLimit, RunOptions
 from pipelines.plan import Plan, make_plan, place, source_name
@@ -34,16 +35,8 @@ from store.parts import Part
 from store.retention import collect_garbage
 from store.tombstones import Tombstones, read_tombstones, write_tombstones
 
-CODE = Path(__file__).resolve().parent.parent
-CODE_OF_RESULTS = ("ner", "pipelines/stages", "pipelines/formats", "retrieval/index", "store")
-"""Folders whose code decides what a store holds; any change in them has everything read again."""
 PER_DOCUMENT = ("documents", "pages", "rejects", "files", "sentences", "recognised")
 """Tables whose parts are a function of their bucket's files alone."""
-
-
-def code_fingerprint() -> str:
-    """Hex digest of the code that decides what a store holds."""
-    return digest_of([digest_of_files(CODE / folder, "**/*.py") for folder in CODE_OF_RESULTS])
 
 
 class PipelineRunner:

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ner.errors import RecogniserError
 from ner.fingerprint import digest_of_files
 from ner.recognisers.contract import Mention, Recogniser
+from ner.recognisers.model_files import model_files, model_folder
 
 if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc
 
-SHIPPED = Path(__file__).resolve().parent.parent / "models"
 WINDOW = 8
 """Sentences that are read together, as in the training of the shipped model."""
 NEEDED_PIPES = frozenset({"tok2vec", "transformer", "ner", "entity_ruler"})
@@ -46,13 +43,13 @@ class SpacyRecogniser(Recogniser):
 
     @classmethod
     def fingerprint(cls, parameters: Mapping[str, Any]) -> str:
-        return digest_of_files(_model_folder(str(parameters.get("model"))))
+        return digest_of_files(model_files(str(parameters.get("model"))))
 
     @cached_property
     def _pipeline(self) -> Language:
         import spacy
 
-        folder = _model_folder(str(self.parameters.get("model")))
+        folder = model_folder(str(self.parameters.get("model")))
         data = next((meta.parent for meta in sorted(folder.glob("*/meta.json"))), folder)
         available = spacy.util.load_config(data / "config.cfg")["nlp"]["pipeline"]
         return spacy.load(data, exclude=[name for name in available if name not in NEEDED_PIPES])
@@ -77,16 +74,3 @@ class SpacyRecogniser(Recogniser):
             label = labels.get(entity.label_)
             if label and entity.end_char <= offset + len(sentences[index]):
                 found[index].append(Mention(entity.start_char - offset, entity.end_char - offset, label))
-
-
-def _model_folder(model: str) -> Path:
-    shipped = SHIPPED / model
-    if model.isidentifier() and shipped.is_dir():
-        return shipped
-    spec = importlib.util.find_spec(model) if model.isidentifier() else None
-    if spec is None or spec.origin is None:
-        have = ", ".join(sorted(path.name for path in SHIPPED.iterdir() if path.is_dir()))
-        raise RecogniserError(
-            f"spaCy pipeline {model!r} is not installed: shipped are {have}; others install with pip by name"
-        )
-    return Path(spec.origin).parent
